@@ -1,0 +1,34 @@
+# Each target creates .venv by itself; Python 3.11+, a C++ compiler and make are all it needs.
+PYTHON ?= python3
+BIN := .venv/bin
+NATIVE := CMakeLists.txt $(wildcard native/*)
+
+# Real graphs for tests and experiments; tests that need them are skipped elsewhere.
+ifneq ($(wildcard ../shared/data),)
+export ISOTHERM_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo test lint bench clean
+
+demo: .venv/installed
+	$(BIN)/python -m isotherm.demo
+
+test: .venv/installed lint
+	$(BIN)/python -m pytest
+
+lint: .venv/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/installed
+	$(BIN)/python -m benchmarks
+
+.venv/installed: pyproject.toml $(NATIVE)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+clean:
+	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache

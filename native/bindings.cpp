@@ -1,0 +1,142 @@
+// Python's door to kernels.hpp: picks the template, releases the GIL, nothing else.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include "kernels.hpp"
+
+namespace nb = nanobind;
+using namespace isotherm;
+
+template <class T>
+using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Block = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Indptr = Vector<const int64_t>;
+using Indices = Vector<const int32_t>;
+template <class T>
+using Weights = std::optional<Vector<const T>>;
+
+template <class T>
+Csr<T> csr(const Indptr& indptr, const Indices& indices, const Weights<T>& weights) {
+  const auto rows = static_cast<int64_t>(indptr.size()) - 1;
+  return {indptr.data(), indices.data(), weights ? weights->data() : nullptr, rows};
+}
+
+// Calls f with the number of columns as a constant.
+template <class F>
+auto with_width(size_t width, F&& f) {
+  switch (width) {
+    case 1: return f(std::integral_constant<int, 1>{});
+    case 2: return f(std::integral_constant<int, 2>{});
+    case 4: return f(std::integral_constant<int, 4>{});
+    case 8: return f(std::integral_constant<int, 8>{});
+    case 16: return f(std::integral_constant<int, 16>{});
+    default: throw nb::value_error("a block has 1, 2, 4, 8 or 16 columns");
+  }
+}
+
+template <class F>
+auto with_weights(bool weighted, F&& f) {
+  return weighted ? f(std::true_type{}) : f(std::false_type{});
+}
+
+// Rows: dot, step, residual, sum, square; columns: those of the block and the closing one.
+template <int W>
+nb::object as_array(const Report<W>& report) {
+  auto* data = new Report<W>(report);
+  nb::capsule owner(data, [](void* p) noexcept { delete static_cast<Report<W>*>(p); });
+  return nb::ndarray<nb::numpy, double>(reinterpret_cast<double*>(data), {5, W + 1}, owner).cast();
+}
+
+template <int W, class F>
+nb::object report_of(F&& f) {
+  Report<W> report;
+  {
+    nb::gil_scoped_release release;
+    report = f();
+  }
+  return as_array(report);
+}
+
+template <class T>
+void define(nb::module_& m) {
+  m.def("sweep",
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const T> scale, Vector<const T> closing,
+           Block<const T> x, Block<T> out, int threads) {
+          const Csr<T> graph = csr<T>(indptr, indices, weights);
+          return with_width(x.shape(1), [&](auto width) {
+            return with_weights(weights.has_value(), [&](auto weighted) {
+              return report_of<width>([&] {
+                return sweep<T, width, weighted>(graph, scale.data(), closing.data(), x.data(), out.data(), threads);
+              });
+            });
+          });
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("scale").noconvert(), nb::arg("closing").noconvert(), nb::arg("x").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+
+  m.def("laplacian",
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const T> diagonal, Block<const T> p, Block<T> q,
+           int threads) {
+          const Csr<T> graph = csr<T>(indptr, indices, weights);
+          return with_width(p.shape(1), [&](auto width) {
+            return with_weights(weights.has_value(), [&](auto weighted) {
+              return report_of<width>(
+                  [&] { return laplacian<T, width, weighted>(graph, diagonal.data(), p.data(), q.data(), threads); });
+            });
+          });
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("diagonal").noconvert(), nb::arg("p").noconvert(), nb::arg("q").noconvert(), nb::arg("threads"));
+
+  m.def("cg_step",
+        [](Vector<const T> scale, Vector<const T> closing, Vector<const T> alpha, Block<const T> p, Block<const T> q,
+           Block<T> x, Block<T> r, int threads) {
+          return with_width(p.shape(1), [&](auto width) {
+            return report_of<width>([&] {
+              return cg_step<T, width>(static_cast<int64_t>(p.shape(0)), scale.data(), closing.data(), alpha.data(),
+                                       p.data(), q.data(), x.data(), r.data(), threads);
+            });
+          });
+        },
+        nb::arg("scale").noconvert(), nb::arg("closing").noconvert(), nb::arg("alpha").noconvert(),
+        nb::arg("p").noconvert(), nb::arg("q").noconvert(), nb::arg("x").noconvert(), nb::arg("r").noconvert(),
+        nb::arg("threads"));
+
+  m.def("cg_turn",
+        [](Vector<const T> scale, Vector<const T> beta, Block<const T> r, Block<T> p, int threads) {
+          with_width(p.shape(1), [&](auto width) {
+            nb::gil_scoped_release release;
+            cg_turn<T, width>(static_cast<int64_t>(p.shape(0)), scale.data(), beta.data(), r.data(), p.data(),
+                              threads);
+          });
+        },
+        nb::arg("scale").noconvert(), nb::arg("beta").noconvert(), nb::arg("r").noconvert(), nb::arg("p").noconvert(),
+        nb::arg("threads"));
+
+  m.def("scan",
+        [](Indptr indptr, Indices indices, Weights<T> weights, int threads) {
+          Scan found;
+          {
+            nb::gil_scoped_release release;
+            found = scan<T>(csr<T>(indptr, indices, weights), threads);
+          }
+          return nb::make_tuple(found.ordered, found.symmetric, found.loops);
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("threads"));
+}
+
+NB_MODULE(_native, m) {
+  m.attr("instruction_set") = isa_name();
+  define<float>(m);
+  define<double>(m);
+  m.def("reach",
+        [](Indptr indptr, Indices indices, Vector<uint8_t> reached) {
+          nb::gil_scoped_release release;
+          reach(indptr.data(), indices.data(), static_cast<int64_t>(indptr.size()) - 1, reached.data());
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("reached").noconvert());
+}
