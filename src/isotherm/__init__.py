@@ -1,0 +1,1 @@
+"""Label a whole graph from a few known nodes, by heat diffusion at equilibrium."""
