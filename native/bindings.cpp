@@ -41,12 +41,12 @@ auto with_weights(bool weighted, F&& f) {
   return weighted ? f(std::true_type{}) : f(std::false_type{});
 }
 
-// Rows: dot, step, residual, sum, square; columns: those of the block and the closing one.
+// Rows: dot, step, residual, sum, square, size; columns: those of the block and the closing one.
 template <int W>
 nb::object as_array(const Report<W>& report) {
   auto* data = new Report<W>(report);
   nb::capsule owner(data, [](void* p) noexcept { delete static_cast<Report<W>*>(p); });
-  return nb::ndarray<nb::numpy, double>(reinterpret_cast<double*>(data), {5, W + 1}, owner).cast();
+  return nb::ndarray<nb::numpy, double>(reinterpret_cast<double*>(data), {6, W + 1}, owner).cast();
 }
 
 template <int W, class F>

@@ -40,6 +40,7 @@ struct Report {
   double residual[W + 1] = {}; // largest residual of X = QX + RY
   double sum[W + 1] = {};
   double square[W + 1] = {};
+  double size[W + 1] = {};     // largest temperature, in magnitude
 
   void add(const Report& other) {
     for (int c = 0; c <= W; ++c) {
@@ -48,6 +49,7 @@ struct Report {
       residual[c] = std::max(residual[c], other.residual[c]);
       sum[c] += other.sum[c];
       square[c] += other.square[c];
+      size[c] = std::max(size[c], other.size[c]);
     }
   }
 };
@@ -88,7 +90,7 @@ ISOTHERM_INLINE inline typename Lanes<T, W>::Row gather(const Csr<T>& graph, con
   return sum;
 }
 
-// One sweep, eq. 5 of the paper: out = D^-1 A x where scale = 1 / degree, out = x where scale = 0 (seeds, unreached).
+// One sweep, eq. 4 of the paper: out = D^-1 A x where scale = 1 / degree, out = x where scale = 0 (seeds, unreached).
 template <class T, int W, bool Weighted>
 Report<W> sweep(const Csr<T>& graph, const T* scale, const T* closing, const T* x, T* out, int threads) {
   using Row = typename Lanes<T, W>::Row;
@@ -98,32 +100,36 @@ Report<W> sweep(const Csr<T>& graph, const T* scale, const T* closing, const T* 
   const int64_t last = graph.indptr[graph.rows] - 1;
   const Row marked = *reinterpret_cast<const Row*>(closing);
   for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    Row step = {};
+    Row step = {}, size = {};
     Wide sum = {}, square = {};
-    T closing_step = 0;
+    T closing_step = 0, closing_size = 0;
     double closing_sum = 0, closing_square = 0;
     for (int64_t i = begin; i < end; ++i) {
       const Row old = *reinterpret_cast<const Row*>(x + i * W);
       const Row fresh = scale[i] > 0 ? gather<T, W, Weighted>(graph, x, i, last) * scale[i] : old;
       *reinterpret_cast<Row*>(out + i * W) = fresh;
       step = larger_magnitude(step, fresh - old);
+      size = larger_magnitude(size, fresh);
       const Wide wide = __builtin_convertvector(fresh, Wide);
       sum += wide;
       square += wide * wide;
       closing_step = std::max(closing_step, std::abs(lane_sum<W>((fresh - old) * marked)));
-      const double rest = lane_sum<W>(fresh * marked);
-      closing_sum -= rest;
-      closing_square += rest * rest;
+      const T others = lane_sum<W>(fresh * marked);
+      closing_size = std::max(closing_size, std::abs(others));
+      closing_sum -= others;
+      closing_square += static_cast<double>(others) * others;
     }
     Report<W>& part = parts[chunk];
     for (int c = 0; c < W; ++c) {
       part.step[c] = part.residual[c] = step[c];
       part.sum[c] = sum[c];
       part.square[c] = square[c];
+      part.size[c] = size[c];
     }
     part.step[W] = part.residual[W] = closing_step;
     part.sum[W] = closing_sum;
     part.square[W] = closing_square;
+    part.size[W] = closing_size;
   });
   return total(parts);
 }
@@ -163,9 +169,9 @@ Report<W> cg_step(int64_t rows, const T* scale, const T* closing, const T* alpha
   const Row marked = *reinterpret_cast<const Row*>(closing);
   const Row length = *reinterpret_cast<const Row*>(alpha);
   for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    Row step = {}, residual = {};
+    Row step = {}, residual = {}, size = {};
     Wide dot = {}, sum = {}, square = {};
-    T closing_step = 0, closing_residual = 0;
+    T closing_step = 0, closing_residual = 0, closing_size = 0;
     double closing_sum = 0, closing_square = 0;
     for (int64_t i = begin; i < end; ++i) {
       Row* value = reinterpret_cast<Row*>(x + i * W);
@@ -176,15 +182,17 @@ Report<W> cg_step(int64_t rows, const T* scale, const T* closing, const T* alpha
       const Row scaled = *rest * scale[i];
       step = larger_magnitude(step, move);
       residual = larger_magnitude(residual, scaled);
+      size = larger_magnitude(size, *value);
       dot += __builtin_convertvector(*rest, Wide) * __builtin_convertvector(scaled, Wide);
       const Wide wide = __builtin_convertvector(*value, Wide);
       sum += wide;
       square += wide * wide;
       closing_step = std::max(closing_step, std::abs(lane_sum<W>(move * marked)));
       closing_residual = std::max(closing_residual, std::abs(lane_sum<W>(scaled * marked)));
-      const double others = lane_sum<W>(*value * marked);
+      const T others = lane_sum<W>(*value * marked);
+      closing_size = std::max(closing_size, std::abs(others));
       closing_sum -= others;
-      closing_square += others * others;
+      closing_square += static_cast<double>(others) * others;
     }
     Report<W>& part = parts[chunk];
     for (int c = 0; c < W; ++c) {
@@ -193,11 +201,13 @@ Report<W> cg_step(int64_t rows, const T* scale, const T* closing, const T* alpha
       part.residual[c] = residual[c];
       part.sum[c] = sum[c];
       part.square[c] = square[c];
+      part.size[c] = size[c];
     }
     part.step[W] = closing_step;
     part.residual[W] = closing_residual;
     part.sum[W] = closing_sum;
     part.square[W] = closing_square;
+    part.size[W] = closing_size;
   });
   return total(parts);
 }

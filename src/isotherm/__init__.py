@@ -1,1 +1,58 @@
-"""Label a whole graph from a few known nodes, by heat diffusion at equilibrium."""
+"""Label a whole graph from a few known nodes, by heat diffusion at equilibrium.
+
+>>> import isotherm as iso
+>>> graph = iso.Graph.from_edges("aabbc", "bcdce")
+>>> clf = iso.DirichletClassifier().fit(graph, {"d": "left", "e": "right"})
+>>> dict(zip(graph.nodes.tolist(), clf.labels_.tolist()))
+{'a': 'left', 'b': 'left', 'c': 'right', 'd': 'left', 'e': 'right'}
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BlockModel",
+    "ConvergenceWarning",
+    "DirichletClassifier",
+    "Graph",
+    "LabelSplit",
+    "Solution",
+    "UnreachedWarning",
+    "cross_val_score",
+    "solve_dirichlet",
+]
+
+if TYPE_CHECKING:
+    from isotherm.block_model import BlockModel
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
+    from isotherm.graph import Graph
+    from isotherm.model_selection import LabelSplit, cross_val_score
+    from isotherm.solvers import Solution
+
+_HOMES = {
+    "BlockModel": "block_model",
+    "ConvergenceWarning": "dirichlet",
+    "DirichletClassifier": "classifier",
+    "Graph": "graph",
+    "LabelSplit": "model_selection",
+    "Solution": "solvers",
+    "UnreachedWarning": "dirichlet",
+    "cross_val_score": "model_selection",
+    "solve_dirichlet": "dirichlet",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name when it is first used, so that ``import isotherm`` stays fast."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'isotherm' has no attribute {name!r}")
+    value = getattr(import_module(f"isotherm.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

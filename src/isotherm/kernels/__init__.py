@@ -5,6 +5,7 @@ Set ``ISOTHERM_KERNELS`` to ``native`` or ``reference`` to force one of them.
 
 import os
 import warnings
+from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
@@ -17,9 +18,8 @@ __all__ = ["Report", "active", "block", "description", "native", "thread_count",
 
 WIDTHS = (1, 2, 4, 8, 16)
 
-native: ModuleType | None
 try:
-    from isotherm.kernels import _native as native
+    native: ModuleType | None = import_module("isotherm.kernels._native")
 except ImportError:
     native = None
 
@@ -50,6 +50,7 @@ class Report(NamedTuple):
     residual: NDArray[np.float64]
     sum: NDArray[np.float64]
     square: NDArray[np.float64]
+    size: NDArray[np.float64]
 
 
 def description() -> str:

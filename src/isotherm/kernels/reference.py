@@ -1,7 +1,7 @@
 """The kernels in plain NumPy and SciPy: the oracle of the tests, and the fallback where no compiler exists.
 
 Signatures and results are those of ``native/kernels.hpp``; ``threads`` is accepted and ignored. A report is an
-array of five rows (dot, step, residual, sum, square), with a value for each column of the block and a last one
+array of six rows (dot, step, residual, sum, square, size), with a value for each column of the block and a last one
 for the closing column: minus the sum of the columns marked by ``closing``.
 """
 
@@ -27,7 +27,7 @@ def sweep(
     out: Floats,
     threads: int,
 ) -> NDArray[np.float64]:
-    """One sweep of eq. 5: ``out = D^-1 A x`` where ``scale = 1 / degree``, ``out = x`` where it is 0."""
+    """One sweep of eq. 4: ``out = D^-1 A x`` where ``scale = 1 / degree``, ``out = x`` where it is 0."""
     averages = scale[:, None] * (_matrix(indptr, indices, weights, x.dtype) @ x)
     out[:] = np.where(scale[:, None] > 0, averages, x)
     step = _largest(_close(out - x, closing))
@@ -46,7 +46,7 @@ def laplacian(
     """``q = (D - A) p`` where the diagonal is positive (the interior), 0 elsewhere; reports ``p . q``."""
     product = diagonal[:, None] * p - _matrix(indptr, indices, weights, p.dtype) @ p
     q[:] = np.where(diagonal[:, None] > 0, product, 0)
-    report = np.zeros((5, p.shape[1] + 1))
+    report = np.zeros((6, p.shape[1] + 1))
     report[0, :-1] = _dot(p, q)
     return report
 
@@ -115,4 +115,4 @@ def _largest(values: Floats) -> NDArray[np.float64]:
 
 def _moments(x: Floats, closing: Floats) -> NDArray[np.float64]:
     closed = _close(x.astype(np.float64), closing)
-    return np.stack([closed.sum(axis=0), (closed**2).sum(axis=0)])
+    return np.stack([closed.sum(axis=0), (closed**2).sum(axis=0), _largest(closed)])

@@ -1,0 +1,217 @@
+"""The Dirichlet classifier: section 3 of the paper, as a scikit-learn estimator."""
+
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from isotherm.engines import ENGINES, get_engine
+from isotherm.graph import as_graph
+from isotherm.rules import RULES, apply_rule
+from isotherm.seeds import Seeds
+from isotherm.solvers import SOLVERS, Solution
+from isotherm.solvers.base import Floats
+
+__all__ = ["DirichletClassifier"]
+
+
+class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Labels all nodes of a graph from the labels of a few, the seeds.
+
+    For each class, its seeds are held at temperature 1 and all other seeds at 0; heat spreads along the edges to
+    equilibrium; each node takes the class whose temperature stands out most (Algorithm 1 of the paper).
+
+    Parameters
+    ----------
+    rule : {"centered", "relative", "vanilla", "weighted"}
+        How temperatures become scores; see :mod:`isotherm.rules`.
+    solver : {"auto", "cg", "sweeps", "direct"}
+        How equilibrium is found; ``auto`` is ``direct`` for small graphs and ``cg`` for others.
+    tol : float or None
+        Largest error of a temperature, relative to the spread (standard deviation) of the temperatures of its class:
+        with 1e-3, about one label in a thousand is open. None for exactly ``max_iter`` iterations, as in
+        ``solver="sweeps", tol=None, max_iter=10``, the setting of the paper's experiments.
+    max_iter : int, optional
+        Most iterations allowed.
+    side : {"both", "source"}
+        For directed graphs: whether seeds are held, and labels read, on both copies of a node or as source only.
+    engine : {"local"}
+        Where to solve.
+    n_threads : int, optional
+        Number of threads; by default ``ISOTHERM_THREADS``, or all cores.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        One label per node, in the order of the graph's nodes; unreached nodes have -1 (int labels) or None (str).
+    classes_ : ndarray of shape (K,)
+        The labels that occur among the seeds, sorted.
+    temperatures_ : ndarray of shape (n, K)
+        NaN rows where unreached.
+    scores_ : ndarray of shape (n, K)
+        What the rule made of the temperatures.
+    confidence_ : ndarray of shape (n,)
+        Probability of the label: 1 at seeds, 0 where unreached.
+    reached_ : ndarray of bool, shape (n,)
+        Nodes that are connected to a seed.
+    solution_ : Solution
+        Solver, iterations, residual, error, error_bound, converged, seconds.
+    graph_ : Graph
+        The graph as it was read.
+    seeds_ : Seeds
+        The seeds as they were read.
+
+    Examples
+    --------
+    >>> import isotherm as iso
+    >>> square = iso.Graph.from_edges(["a", "b", "c", "d"], ["b", "c", "d", "a"], weight=[3, 1, 3, 1])
+    >>> clf = iso.DirichletClassifier().fit(square, {"a": "hot", "c": "cold"})
+    >>> clf.labels_.tolist()
+    ['hot', 'hot', 'cold', 'cold']
+    >>> clf.temperatures_[1]  # of "b", for the classes "cold" and "hot"
+    array([0.25, 0.75])
+    """
+
+    labels_: NDArray[Any]
+    classes_: NDArray[Any]
+    temperatures_: Floats
+    scores_: Floats
+    reached_: NDArray[np.bool_]
+    solution_: Solution
+
+    def __init__(
+        self,
+        rule: str = "centered",
+        solver: str = "auto",
+        tol: float | None = 1e-3,
+        max_iter: int | None = None,
+        side: str = "both",
+        engine: str = "local",
+        n_threads: int | None = None,
+    ) -> None:
+        self.rule = rule
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.side = side
+        self.engine = engine
+        self.n_threads = n_threads
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Label the nodes of a graph.
+
+        Parameters
+        ----------
+        X : Graph, sparse or dense adjacency matrix, networkx or igraph graph
+            The graph. A matrix must be symmetric; for a directed graph use ``Graph.from_scipy(X, directed=True)``.
+        y : mapping, array or Series
+            The seeds: ``{node: label}``, or one label per node with -1, None or NaN where unknown.
+        """
+        self._check_parameters()
+        graph = as_graph(X)
+        seeds = Seeds.from_labels(y, graph)
+        self.__dict__.pop("_known_probabilities", None)
+        self.solution_ = get_engine(self.engine).solve(
+            graph,
+            seeds.nodes,
+            seeds.values(),
+            side=self.side,
+            solver=self.solver,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            n_threads=self.n_threads,
+        )
+        self.graph_, self.seeds_ = graph, seeds
+        self.classes_ = seeds.classes
+        self.n_features_in_ = graph.n_nodes
+        self.temperatures_ = self.solution_.temperatures
+        self.reached_ = ~np.isnan(self.temperatures_[:, 0])
+        self.scores_ = apply_rule(self.rule, self.temperatures_, seeds)
+        self.labels_ = self._labels(self.scores_)
+        return self
+
+    def predict(self, X: Any = None) -> NDArray[Any]:
+        """The labels of the nodes, or of new nodes.
+
+        Parameters
+        ----------
+        X : matrix of shape (m, n), optional
+            Weights of the edges between m new nodes and the n nodes of the graph. A new node has the mean temperature
+            of its neighbours, and warms none of them. By default the labels of the graph's own nodes are given.
+        """
+        check_is_fitted(self)
+        return self.labels_ if X is None else self._labels(self._mean_scores(X))
+
+    def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
+        """Probabilities of the classes, the softmax of the scores; see :meth:`predict`.
+
+        A seed has probability 1 for its own class, an unreached node 0 for all.
+        """
+        check_is_fitted(self)
+        return self._known_probabilities if X is None else _softmax(self._mean_scores(X))
+
+    @property
+    def confidence_(self) -> NDArray[np.float64]:
+        """Probability of the label of each node."""
+        return self.predict_proba().max(axis=1)
+
+    @cached_property
+    def _known_probabilities(self) -> NDArray[np.float64]:
+        probabilities = _softmax(self.scores_)
+        probabilities[self.seeds_.nodes] = self.seeds_.values()
+        return probabilities
+
+    def _labels(self, scores: Floats) -> NDArray[Any]:
+        codes = scores.argmax(axis=1)
+        codes[np.isnan(scores[:, 0])] = -1
+        return self.seeds_.decode(codes)
+
+    def _mean_scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores of new nodes: every rule commutes with taking means."""
+        weights = csr_array(X if issparse(X) else np.asarray(X), dtype=np.float64)
+        if weights.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {weights.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        if not (np.isfinite(weights.data).all() and (weights.data >= 0).all()):
+            raise ValueError("the weights of new nodes must not be negative, NaN or inf")
+        total = weights @ self.reached_.astype(np.float64)  # (m,)
+        with np.errstate(invalid="ignore"):
+            return (weights @ np.nan_to_num(self.scores_)) / total[:, None]
+
+    def _check_parameters(self) -> None:
+        for name, allowed in (
+            ("rule", RULES),
+            ("solver", ("auto", *SOLVERS)),
+            ("side", ("both", "source")),
+            ("engine", ENGINES),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name}={getattr(self, name)!r}, but it must be one of {', '.join(map(repr, allowed))}"
+                )
+        if self.tol is None and self.max_iter is None:
+            raise ValueError("tol=None asks for a fixed number of iterations: set max_iter")
+        if self.tol is not None and not self.tol > 0:
+            raise ValueError(f"tol={self.tol!r}, but it must be positive, or None for exactly max_iter iterations")
+        if self.max_iter is not None and self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r}, but it must be at least 1")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = True
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+def _softmax(scores: Floats) -> NDArray[np.float64]:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True), dtype=np.float64)
+    return np.nan_to_num(powers / powers.sum(axis=1, keepdims=True))

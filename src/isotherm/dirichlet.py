@@ -1,0 +1,215 @@
+"""The Dirichlet problem on a graph: section 2 of the paper.
+
+A graph with adjacency matrix ``A`` has degrees ``d = A 1``, Laplacian ``L = D - A`` and transition matrix
+``P = D^-1 A``. On the boundary S (the seeds) temperatures are given. Heat flows along the edges until, at
+equilibrium, ``L T = 0`` off the boundary (eq. 2): each node is as warm as its neighbours on average, ``T = P T``
+(eq. 3). With the interior first and the boundary last,
+
+    T = [X]    P = [Q R]    X = Q X + R Y  (eq. 4)    X = (I - Q)^-1 R Y  (eq. 5)
+        [Y]        [. .]
+
+Nodes that no path joins to the boundary have no temperature. On the others the solution is unique.
+"""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isotherm import kernels
+from isotherm.graph import Csr, Graph, as_graph
+from isotherm.solvers import Progress, Solution, System, prepare
+from isotherm.solvers.base import Floats
+from isotherm.solvers.iterative import CLASS_COLUMNS
+
+__all__ = ["ConvergenceWarning", "UnreachedWarning", "interior_system", "solve", "solve_dirichlet", "solve_graph"]
+
+
+class ConvergenceWarning(UserWarning):
+    """A solve stopped before its tolerance was met."""
+
+
+class UnreachedWarning(UserWarning):
+    """Some nodes are not connected to any seed, and so have no temperature."""
+
+
+def interior_system(heat: Csr, boundary: NDArray[np.int64]) -> System:
+    """Set up eq. 4 for a symmetric matrix of conductivities and the nodes whose temperature is given."""
+    indptr, indices, weights = heat
+    if weights is None:
+        degree = np.diff(indptr).astype(np.float64)
+    else:
+        owners = np.repeat(np.arange(heat.n), np.diff(indptr))
+        degree = np.bincount(owners, weights, minlength=heat.n).astype(np.float64)
+    reached = np.zeros(heat.n, dtype=np.uint8)
+    reached[boundary] = 1
+    kernels.active.reach(indptr, indices, reached)
+    return System(heat, boundary, degree, reached.astype(bool))
+
+
+def solve(
+    system: System,
+    values: NDArray[np.float64],
+    *,
+    solver: str = "auto",
+    tol: float | None = 1e-3,
+    max_iter: int | None = None,
+    start: NDArray[np.floating] | None = None,
+    n_threads: int | None = None,
+    progress: Progress | None = None,
+) -> Solution:
+    """Solve eq. 4 for the temperatures ``T`` of all nodes, given those of the boundary, ``Y = values``.
+
+    Where the rows of ``Y`` sum to one, as those of K classes do, so do the rows of ``T``: K - 1 columns are solved for.
+    """
+    prepared = prepare(system, solver, n_threads=n_threads)
+    spare = _spare_column(system, values, start)
+    kept = np.arange(values.shape[1]) != spare
+    solution = prepared.solve(
+        values[:, kept],
+        start=None if start is None else start[:, kept],
+        tol=tol,
+        max_iter=max_iter,
+        closed=spare is not None,
+        progress=progress,
+    )
+    if spare is not None:
+        rest = 1 - solution.temperatures.sum(axis=1)
+        solution = replace(solution, temperatures=np.insert(solution.temperatures, spare, rest, axis=1))
+    if not solution.converged and tol is not None:
+        warnings.warn(_advice(solution, tol), ConvergenceWarning, stacklevel=3)
+    return solution
+
+
+def _spare_column(system: System, values: NDArray[np.float64], start: NDArray[np.floating] | None) -> int | None:
+    """The column that follows from the others: the one with the most heat, if all rows sum to one."""
+    columns = values.shape[1]
+    closed = 2 <= columns <= CLASS_COLUMNS + 1 and np.array_equal(values.sum(axis=1), np.ones(len(values)))
+    if closed and start is not None:
+        closed = np.allclose(start[system.interior].sum(axis=1), 1, atol=1e-5)
+    return int(values.sum(axis=0).argmax()) if closed else None
+
+
+def _advice(solution: Solution, tol: float) -> str:
+    remedy = "raise max_iter or tol" if solution.solver == "cg" else "use solver='auto', or raise max_iter or tol"
+    return (
+        f"{solution.solver} stopped after {solution.iterations} iterations with an error of about "
+        f"{solution.error:.2g} of the spread of the temperatures, above tol={tol:g}: {remedy}"
+    )
+
+
+def solve_graph(
+    graph: Graph, nodes: NDArray[np.int64], values: NDArray[np.float64], *, side: str = "both", **options: Any
+) -> Solution:
+    """Solve the Dirichlet problem on a graph of any kind, with the given ``nodes`` as boundary.
+
+    A directed graph of n nodes is a bipartite graph of 2n nodes (section 2.3): each node has a temperature as source
+    and one as destination. With ``side="source"`` the boundary and the answer are on the source copies; with
+    ``side="both"`` the boundary is on both, and the answer is the mean of the two temperatures.
+    """
+    n = graph.n_nodes
+    both = graph.directed and side == "both"
+    if both:
+        nodes, values = np.concatenate([nodes, nodes + n]), np.concatenate([values, values])
+    if graph.directed and options.get("start") is not None:
+        options["start"] = np.concatenate([options["start"]] * 2)
+    solution = solve(interior_system(graph.heat, nodes), values, **options)
+    if graph.directed:
+        source, destination = solution.temperatures[:n], solution.temperatures[n:]
+        solution = replace(solution, temperatures=_mean_of_known(source, destination) if both else source)
+    unreached = int(np.count_nonzero(np.isnan(solution.temperatures[:, 0])))
+    if unreached:
+        message = f"{unreached} of {n} nodes are not connected to any seed and have no temperature"
+        warnings.warn(message, UnreachedWarning, stacklevel=3)
+    return solution
+
+
+def _mean_of_known(a: Floats, b: Floats) -> Floats:
+    return np.where(np.isnan(a), b, np.where(np.isnan(b), a, (a + b) / 2))
+
+
+def solve_dirichlet(
+    graph: object,
+    values: Mapping[Any, Any] | ArrayLike,
+    *,
+    tol: float | None = 1e-6,
+    solver: str = "auto",
+    max_iter: int | None = None,
+    start: NDArray[np.floating] | None = None,
+    side: str = "both",
+    n_threads: int | None = None,
+) -> NDArray[np.float64]:
+    """Temperatures at equilibrium, given those of some nodes.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, networkx or igraph graph
+        Where the heat flows.
+    values : mapping or array
+        Known temperatures: ``{node: temperature}``, where a temperature may be a sequence of k of them, or an array of
+        shape (n,) or (n, k) with NaN where unknown.
+    tol : float or None
+        Largest error allowed, relative to the spread (the standard deviation) of the temperatures of a column.
+        None for exactly ``max_iter`` iterations.
+    solver : {"auto", "cg", "sweeps", "direct"}
+        How to solve.
+    max_iter : int, optional
+        Most iterations allowed.
+    start : ndarray of the shape of the result, optional
+        Temperatures to begin from; by default the mean of the known ones.
+    side : {"both", "source"}
+        For a directed graph: which copies of the nodes are held at the known temperatures.
+    n_threads : int, optional
+        Number of threads; by default ``ISOTHERM_THREADS``, or all cores.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, k)
+        NaN at the nodes that are not connected to any known one.
+
+    Examples
+    --------
+    A rod of five nodes, hot at one end and cold at the other:
+
+    >>> import isotherm as iso
+    >>> rod = iso.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> iso.solve_dirichlet(rod, {0: 1.0, 4: 0.0})
+    array([1.  , 0.75, 0.5 , 0.25, 0.  ])
+    """
+    graph = as_graph(graph)
+    nodes, known = _known_temperatures(graph, values)
+    columns = known[:, None] if known.ndim == 1 else known
+    if start is not None:
+        start = np.asarray(start, dtype=np.float64).reshape(graph.n_nodes, columns.shape[1])
+    options = {"tol": tol, "solver": solver, "max_iter": max_iter, "start": start, "n_threads": n_threads}
+    solution = solve_graph(graph, nodes, columns, side=side, **options)
+    return solution.temperatures.astype(np.float64).reshape(graph.n_nodes, *known.shape[1:])
+
+
+def _known_temperatures(
+    graph: Graph, values: Mapping[Any, Any] | ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Positions of the nodes with a known temperature, ascending, and those temperatures."""
+    if isinstance(values, Mapping):
+        positions = graph.index(list(values))
+        known = np.asarray(list(values.values()), dtype=np.float64)
+        order = np.argsort(positions)
+        nodes, known = positions[order], known[order]
+    else:
+        array = np.asarray(values, dtype=np.float64)
+        if array.ndim not in (1, 2) or len(array) != graph.n_nodes:
+            raise ValueError(
+                f"temperatures of shape {array.shape} do not fit a graph of {graph.n_nodes} nodes: give a row for each"
+            )
+        unknown = np.isnan(array) if array.ndim == 1 else np.isnan(array).all(axis=1)
+        nodes = np.flatnonzero(~unknown)
+        known = array[nodes]
+    if known.ndim not in (1, 2) or not known.size:
+        raise ValueError("no temperature is known: at least one node needs one")
+    if not np.isfinite(known).all():
+        bad = graph.nodes[nodes[np.flatnonzero(~np.isfinite(known.reshape(len(known), -1)).all(axis=1))[0]]]
+        raise ValueError(f"node {bad!r} has a temperature that is not a finite number")
+    return nodes, known

@@ -1,0 +1,20 @@
+"""The engine on this machine."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.dirichlet import solve_graph
+from isotherm.graph import Graph
+from isotherm.solvers import Solution
+
+__all__ = ["LocalEngine"]
+
+
+class LocalEngine:
+    """Solves in this process, with threads."""
+
+    def solve(self, graph: Graph, nodes: NDArray[np.int64], values: NDArray[np.float64], **options: Any) -> Solution:
+        """Temperatures of all nodes, given those of some; see :func:`isotherm.dirichlet.solve_graph`."""
+        return solve_graph(graph, nodes, values, **options)

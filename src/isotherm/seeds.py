@@ -1,0 +1,346 @@
+"""Seeds: the nodes whose labels are known, the encoding of these labels, and policies to draw seeds."""
+
+import warnings
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from numbers import Integral
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from isotherm.graph import Graph
+
+__all__ = [
+    "Seeds",
+    "decode_labels",
+    "encode_labels",
+    "sample",
+    "sample_balanced",
+    "sample_degree",
+    "sample_dominant",
+    "sample_uniform",
+]
+
+Ints: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+Labels: TypeAlias = NDArray[Any]  # int64, or object holding str
+
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be there
+_MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # NumPy's -1, NaN and None in an array of strings
+
+
+@dataclass(frozen=True, eq=False)
+class Seeds:
+    """Known labels: which nodes, and the class of each.
+
+    Attributes
+    ----------
+    nodes
+        (s,) positions of the seeds in the graph, ascending.
+    codes
+        (s,) class number of each seed: the place of its label in `classes`.
+    classes
+        (K,) sorted labels that have a seed, int64 or object (str); at least two.
+    """
+
+    nodes: Ints
+    codes: Ints
+    classes: Labels
+
+    @classmethod
+    def from_labels(cls, labels: Mapping[Any, Any] | Iterable[Any], graph: "Graph") -> "Seeds":
+        """Read the seeds of a graph from a mapping or an array.
+
+        Parameters
+        ----------
+        labels
+            ``{node: label}``, or one label for each node in the order of ``graph.nodes``: an array, a list, a
+            polars Series or a pandas Series (taken by position, whatever its index). For a graph made from a
+            biadjacency matrix, as many labels as the matrix has rows label the rows only. `encode_labels` says
+            what is a label and what is unknown.
+        graph
+            The graph of these nodes.
+
+        Raises
+        ------
+        ValueError
+            If there are no seeds, if all have the same label, if the number of labels does not fit the graph, or
+            if a seed is not in the graph.
+        TypeError
+            If labels are neither int nor str, or some are int and others str.
+        """
+        if isinstance(labels, Mapping):
+            codes, classes = encode_labels(list(labels.values()))
+            known = np.flatnonzero(codes >= 0)
+            nodes = _positions(list(labels), known, graph)
+        else:
+            codes, classes = encode_labels(labels)
+            _check_length(len(codes), graph)
+            nodes = known = np.flatnonzero(codes >= 0)
+        _check_classes(classes, len(known))
+        order = np.argsort(nodes)
+        return cls(nodes[order], codes[known][order], classes)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, K."""
+        return len(self.classes)
+
+    @property
+    def counts(self) -> Ints:
+        """(K,) number of seeds of each class."""
+        return np.bincount(self.codes, minlength=self.n_classes)
+
+    @property
+    def unknown(self) -> int | None:
+        """What stands for an unknown label among labels of this type: -1 for int, None for str."""
+        return None if self.classes.dtype == object else -1
+
+    def values(self) -> Floats:
+        """(s, K) temperatures of the boundary: 1 in the column of the seed's class, 0 elsewhere."""
+        one_hot = np.zeros((len(self.codes), self.n_classes))
+        one_hot[np.arange(len(self.codes)), self.codes] = 1
+        return one_hot
+
+    def decode(self, codes: Ints) -> Labels:
+        """Labels of these class numbers; -1 becomes `unknown`."""
+        return decode_labels(codes, self.classes)
+
+    def warn_about_rare(self, *, stacklevel: int = 3) -> None:
+        """Warn, once for all of them, about classes that have a single seed."""
+        rare = self.classes[self.counts == 1].tolist()
+        if rare:
+            names = ", ".join(map(repr, rare[:3])) + (", ..." if len(rare) > 3 else "")
+            subject = f"the class {names} has" if len(rare) == 1 else f"{len(rare)} classes ({names}) have"
+            warnings.warn(f"{subject} a single seed", stacklevel=stacklevel)
+
+
+def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
+    """Class number of each label, -1 where the label is unknown, and the sorted classes.
+
+    Labels are int or str; booleans and floats of integral value count as int. Unknown are -1, None, NaN and the
+    missing values of pandas and polars. In a NumPy array of fixed-width strings also "-1", "nan", "None" and ""
+    are unknown, because that is what NumPy makes of the others; elsewhere these are labels.
+
+    Examples
+    --------
+    >>> encode_labels(["b", None, "a", "b"])
+    (array([ 1, -1,  0,  1]), array(['a', 'b'], dtype=object))
+    >>> encode_labels(np.array([7.0, np.nan, 3.0]))
+    (array([ 1, -1,  0]), array([3, 7]))
+    """
+    shape = getattr(labels, "shape", (0,))
+    if len(shape) != 1:
+        raise ValueError(f"labels have one dimension, not the shape {tuple(shape)}")
+    if isinstance(labels, Mapping):
+        raise TypeError("one label for each node is needed here, in an array or a list, not a mapping")
+    if isinstance(labels, (str, bytes, Set)) or not hasattr(labels, "__iter__"):
+        raise TypeError(f"labels are a mapping or an array, not {type(labels).__name__}")
+    if not isinstance(labels, np.ndarray) or isinstance(labels, np.ma.MaskedArray):
+        to_list = getattr(labels, "tolist", None) or getattr(labels, "to_list", None)
+        return _encode_objects(to_list() if to_list else list(labels))
+    if labels.dtype.kind in "biuf":
+        return _encode_numbers(labels)
+    if labels.dtype.kind in "OTU":
+        return _encode_objects(labels.tolist(), _MISSING_TEXTS if labels.dtype.kind == "U" else frozenset())
+    raise TypeError(f"labels are int or str, not {labels.dtype}")
+
+
+def decode_labels(codes: Ints, classes: Labels) -> Labels:
+    """Labels of these class numbers; for -1, the unknown label: -1 where classes are int, None where str.
+
+    >>> decode_labels(np.array([1, -1, 0]), np.array(["a", "b"], dtype=object))
+    array(['b', None, 'a'], dtype=object)
+    """
+    unknown = np.array([None if classes.dtype == object else -1], dtype=classes.dtype)
+    return np.concatenate([classes, unknown])[codes]
+
+
+def _encode_numbers(labels: NDArray[Any]) -> tuple[Ints, Labels]:
+    """Encode an array of booleans, integers or floats."""
+    known = (labels == labels) & (labels != -1)
+    values, inverse = np.unique(labels[known], return_inverse=True)
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    codes[known] = inverse
+    return codes, _sorted_classes({_int_or_str(value) for value in values.tolist()})
+
+
+def _encode_objects(labels: list[Any], missing: frozenset[str] = frozenset()) -> tuple[Ints, Labels]:
+    """Encode Python objects, of which each distinct one is examined once."""
+    try:
+        distinct = set(labels)
+    except TypeError as error:
+        raise TypeError(f"labels are int or str: {error}") from None
+    plain = {label: _int_or_str(label) for label in distinct if not _is_missing(label, missing)}
+    classes = _sorted_classes(set(plain.values()))
+    number = {label: code for code, label in enumerate(classes.tolist())}
+    codes = {label: number[plain[label]] if label in plain else -1 for label in distinct}
+    return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels)), classes
+
+
+def _is_missing(label: Any, missing: frozenset[str]) -> bool:
+    if isinstance(label, str):
+        return label in missing
+    return type(label).__name__ in _MISSING_TYPES or bool(label != label or label == -1)
+
+
+def _int_or_str(label: Any) -> int | str:
+    """The label as a plain int or str."""
+    if isinstance(label, str):
+        return str(label)
+    real = isinstance(label, (float, np.floating))
+    if real and label % 1 != 0:
+        raise TypeError(f"labels are int or str, not {label}: real-valued boundaries go to isotherm.solve_dirichlet")
+    if not real and not isinstance(label, (Integral, np.bool_)):
+        raise TypeError(f"labels are int or str, not {type(label).__name__}")
+    if not -(2**63) <= int(label) < 2**63:
+        raise ValueError(f"the label {label} does not fit in 64 bits: make the labels str")
+    return int(label)
+
+
+def _sorted_classes(labels: set[int | str]) -> Labels:
+    texts = sorted(label for label in labels if isinstance(label, str))
+    numbers = sorted(label for label in labels if isinstance(label, int))
+    if texts and numbers:
+        raise TypeError(f"labels are all int or all str, but there are {numbers[0]!r} and {texts[0]!r}")
+    return np.array(texts, dtype=object) if texts else np.array(numbers, dtype=np.int64)
+
+
+def _positions(ids: list[Any], known: Ints, graph: "Graph") -> Ints:
+    """Positions in the graph of those ids whose label is known."""
+    try:
+        return graph.index([ids[place] for place in known.tolist()])
+    except ValueError as error:
+        raise ValueError(f"in the seeds, {error}") from None
+
+
+def _check_length(length: int, graph: "Graph") -> None:
+    if length not in (graph.n_nodes, graph.n_rows):
+        rows = "" if graph.n_rows is None else f" ({graph.n_rows} of them rows)"
+        raise ValueError(f"there are {length} labels, but the graph has {graph.n_nodes} nodes{rows}")
+
+
+def _check_classes(classes: Labels, n_seeds: int) -> None:
+    if n_seeds == 0:
+        raise ValueError("there are no seeds: label some nodes of at least two classes")
+    if len(classes) == 1:
+        subject = "the only seed has" if n_seeds == 1 else f"all {n_seeds} seeds have"
+        raise ValueError(f"{subject} the label {classes.tolist()[0]!r}: at least two classes are needed")
+
+
+def sample(
+    policy: str,
+    labels: Ints,
+    size: float,
+    rng: np.random.Generator,
+    *,
+    degrees: Floats | None = None,
+    ratio: float = 1,
+) -> Ints:
+    """Draw seeds by a policy of the paper's experiments.
+
+    Parameters
+    ----------
+    policy
+        "uniform", "degree", "balanced" or "dominant": see `sample_uniform` and the other three.
+    labels
+        (n,) class number of each node, -1 where the label is unknown; such nodes are never drawn.
+    size
+        How many: a float in (0, 1] is a share of the labelled nodes (rounded, at least one), an int a number.
+    rng
+        Source of randomness.
+    degrees, ratio
+        What "degree" and "dominant" need besides.
+
+    Returns
+    -------
+    (s,) array
+        Positions of the seeds, ascending.
+    """
+    match policy:
+        case "uniform":
+            return sample_uniform(labels, size, rng)
+        case "degree" if degrees is not None:
+            return sample_degree(labels, size, rng, degrees=degrees)
+        case "degree":
+            raise ValueError("the policy 'degree' needs the degrees of the nodes")
+        case "balanced":
+            return sample_balanced(labels, size, rng)
+        case "dominant":
+            return sample_dominant(labels, size, rng, ratio=ratio)
+    raise ValueError(f"there is no policy {policy!r}: choose uniform, degree, balanced or dominant")
+
+
+def sample_uniform(labels: Ints, size: float, rng: np.random.Generator) -> Ints:
+    """Uniformly at random: all sets of so many labelled nodes are equally likely."""
+    known = np.flatnonzero(labels >= 0)
+    return np.sort(rng.permutation(known)[: _count(size, len(known))])
+
+
+def sample_degree(labels: Ints, size: float, rng: np.random.Generator, *, degrees: Floats) -> Ints:
+    """In proportion to degrees: one after another, each from the nodes that remain; never one of degree 0.
+
+    Independent exponential clocks with the degrees as rates ring in such an order.
+    """
+    known = np.flatnonzero(labels >= 0)
+    rates = degrees[known]
+    count = _count(size, len(known))
+    if count > np.count_nonzero(rates):
+        raise ValueError(f"{count} seeds cannot be drawn: {np.count_nonzero(rates)} labelled nodes have edges")
+    rings = np.full(len(known), np.inf)
+    np.divide(rng.exponential(size=len(known)), rates, out=rings, where=rates > 0)
+    return np.sort(known[np.argsort(rings)[:count]])
+
+
+def sample_balanced(labels: Ints, size: float, rng: np.random.Generator) -> Ints:
+    """In proportion to the labels: each class has its share of the seeds, drawn uniformly inside the class.
+
+    Shares are rounded by largest remainder, the first class having it where remainders tie. A class whose share
+    is rounded to nothing still has one seed, on top of the number asked for.
+    """
+    known = np.flatnonzero(labels >= 0)
+    count = _count(size, len(known))
+    order = rng.permutation(known)
+    by_class = order[np.argsort(labels[order], kind="stable")]
+    _, sizes = np.unique(labels[known], return_counts=True)
+    rank = np.arange(len(known)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # of a node inside its class
+    shares = np.maximum(_largest_remainder(sizes, count), 1)
+    return np.sort(by_class[rank < np.repeat(shares, sizes)])
+
+
+def sample_dominant(labels: Ints, size: float, rng: np.random.Generator, *, ratio: float) -> Ints:
+    """Uniformly at random, then more of the dominant class until it has `ratio` times as many seeds (figure 4).
+
+    The dominant class is the largest, the first where sizes tie. From the same state of `rng` the draws are
+    nested: a larger ratio only adds seeds.
+    """
+    order = rng.permutation(np.flatnonzero(labels >= 0))
+    seeds = order[: _count(size, len(order))]
+    classes, sizes = np.unique(labels[order], return_counts=True)
+    dominant = order[labels[order] == classes[np.argmax(sizes)]]
+    wanted = ratio * np.isin(dominant, seeds).sum()
+    if not (ratio >= 1 and wanted <= len(dominant)):
+        raise ValueError(f"ratio={ratio} is below 1 or asks for {wanted:g} seeds of a class of {len(dominant)}")
+    return np.union1d(seeds, dominant[: round(wanted)])
+
+
+def _count(size: float, n_labelled: int) -> int:
+    """Number of seeds to draw."""
+    if isinstance(size, Integral):
+        if not 1 <= size <= n_labelled:
+            raise ValueError(f"{size} seeds cannot be drawn from {n_labelled} labelled nodes")
+        return int(size)
+    if not 0 < size <= 1:
+        raise ValueError(f"a fraction of the labelled nodes is above 0 and at most 1, not {size}")
+    if n_labelled == 0:
+        raise ValueError("seeds cannot be drawn: no node is labelled")
+    return max(1, round(size * n_labelled))
+
+
+def _largest_remainder(sizes: Ints, count: int) -> Ints:
+    """Integers in proportion to the sizes, with this sum."""
+    shares, remainders = np.divmod(sizes * count, sizes.sum())
+    shares[np.argsort(-remainders, kind="stable")[: count - shares.sum()]] += 1
+    return shares

@@ -1,0 +1,132 @@
+"""What every solver takes and gives: the interior system of a Dirichlet problem, and its solution."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.graph import Csr
+
+__all__ = ["Floats", "Progress", "Solution", "Solver", "System"]
+
+Floats: TypeAlias = NDArray[np.floating]
+Progress: TypeAlias = Callable[[int, float], None]  # called with the iteration and the present error
+
+
+@dataclass(frozen=True)
+class System:
+    """The interior system ``(D_U - A_UU) X = A_US Y`` of a Dirichlet problem.
+
+    It is never cut out of the graph: rows outside the interior are held fixed instead.
+
+    Attributes
+    ----------
+    heat : Csr
+        Symmetric matrix of conductivities between all ``n`` nodes.
+    boundary : ndarray of shape (s,)
+        The nodes whose temperature is given.
+    degree : ndarray of shape (n,)
+        Row sums of ``heat``.
+    reached : ndarray of bool, shape (n,)
+        Nodes that a path joins to the boundary, the boundary included.
+    """
+
+    heat: Csr
+    boundary: NDArray[np.int64]
+    degree: NDArray[np.float64]
+    reached: NDArray[np.bool_]
+
+    @cached_property
+    def interior(self) -> NDArray[np.bool_]:
+        """Reached nodes that are not on the boundary."""
+        interior = self.reached.copy()
+        interior[self.boundary] = False
+        return interior
+
+    @cached_property
+    def flux(self) -> NDArray[np.float64]:
+        """Conductivity between each boundary node and the interior, shape (s,)."""
+        indptr, indices, weights = self.heat
+        counts = indptr[self.boundary + 1] - indptr[self.boundary]
+        owner = np.repeat(np.arange(len(counts)), counts)
+        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        entries = np.repeat(indptr[self.boundary], counts) + offset
+        conductivity = self.interior[indices[entries]] * (1.0 if weights is None else weights[entries])
+        return np.bincount(owner, conductivity, minlength=len(counts)).astype(np.float64)
+
+    @property
+    def least_horizon(self) -> float:
+        """A lower bound on the longest expected time to absorption: interior degree over boundary flux."""
+        flux = float(self.flux.sum())
+        return float(self.degree[self.interior].sum()) / flux if flux > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Temperatures, and how they were found.
+
+    Attributes
+    ----------
+    temperatures : ndarray of shape (n, k)
+        Boundary rows as given; rows that the boundary does not reach are NaN.
+    solver : str
+        The solver that ran.
+    iterations : int
+        Sweeps or iterations of the slowest column; 0 for a direct solve.
+    residual : float
+        Largest residual of ``X = QX + RY``, relative to the spread of its column.
+    error : float
+        Estimate of the largest error, relative to the spread of its column: what ``tol`` is compared with.
+    error_bound : float
+        Upper bound on the same, by the absorption-time argument, up to rounding.
+    converged : bool
+        Whether the error is at most ``tol``.
+    seconds : float
+        Time taken by the solve.
+    """
+
+    temperatures: Floats
+    solver: str
+    iterations: int
+    residual: float
+    error: float
+    error_bound: float
+    converged: bool
+    seconds: float
+
+
+class Solver(Protocol):
+    """A solver prepared for one system; it may be asked for many solutions."""
+
+    def solve(
+        self,
+        values: NDArray[np.float64],
+        *,
+        start: NDArray[np.floating] | None = None,
+        tol: float | None,
+        max_iter: int | None = None,
+        closed: bool = False,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """Find the equilibrium.
+
+        Parameters
+        ----------
+        values : ndarray of shape (s, k)
+            Temperatures of the boundary nodes.
+        start : ndarray of shape (n, k), optional
+            Temperatures to begin from.
+        tol : float or None
+            Largest error allowed, relative to the spread of the temperatures of a column; None for exactly
+            ``max_iter`` iterations.
+        max_iter : int, optional
+            Most iterations allowed.
+        closed : bool
+            The columns and one more, which is not given, sum to a constant: the tolerance holds for that one too.
+        progress : callable, optional
+            Called after each iteration with its number and the present error.
+        """
+        ...

@@ -1,0 +1,59 @@
+"""Conjugate gradient on the interior system, the diagonal as preconditioner, all columns at once."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm import kernels
+from isotherm.kernels import Report
+from isotherm.solvers.iterative import Block, Horizon, Iterative
+
+__all__ = ["ConjugateGradient"]
+
+
+class ConjugateGradient(Iterative):
+    """Each column has its own step lengths; one pass over the graph serves them all.
+
+    The clock is the expected time to absorption itself: boundary 0 and a source of one degree at each interior node.
+    As soon as its residual is below 1, it yields an upper bound on the true one.
+    """
+
+    name = "cg"
+    default_max_iter = 20_000
+
+    def offset(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The temperature at which as much heat enters the interior as leaves it."""
+        flux = self.system.flux
+        return flux @ values / flux.sum() if flux.sum() > 0 else values.mean(axis=0)
+
+    def iterate(self, block: Block) -> Iterator[tuple[Report, Horizon]]:
+        """Iterate without end; a column that has reached the limits of its precision is left alone."""
+        r, p, q = block.zeros(), block.zeros(), block.zeros()
+        r[:, block.clock] = block.degree
+        energy = np.zeros(block.width)
+        kernels.active.laplacian(*block.graph, block.degree, block.x, q, block.threads)
+        report = self._step(block, np.ones(block.width), p, q, r)
+        floor = 0.1 * np.finfo(block.dtype).eps
+        while True:
+            turn = _ratio(report.dot[:-1], energy)
+            energy = np.where(report.residual > floor * report.size, report.dot, 0)[:-1]
+            kernels.active.cg_turn(block.scale, turn.astype(block.dtype), r, p, block.threads)
+            curvature = kernels.active.laplacian(*block.graph, block.degree, p, q, block.threads)[0, :-1]
+            report = self._step(block, _ratio(energy, curvature), p, q, r)
+            yield report, Horizon(float(report.size[block.clock]), float(report.residual[block.clock]))
+
+    @staticmethod
+    def _step(
+        block: Block,
+        length: NDArray[np.float64],
+        p: NDArray[np.floating],
+        q: NDArray[np.floating],
+        r: NDArray[np.floating],
+    ) -> Report:
+        length = length.astype(block.dtype)
+        return Report(*kernels.active.cg_step(block.scale, block.closing, length, p, q, block.x, r, block.threads))
+
+
+def _ratio(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)

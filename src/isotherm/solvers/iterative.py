@@ -1,0 +1,173 @@
+"""What sweeps and cg share: columns in blocks, the precision, the loop until the error is small enough.
+
+In a block the temperatures are deviations from a constant of each column, which are small, so that float32 does not
+spoil them. One more column, the clock, goes along to measure how far heat travels: it gives the horizon, an upper
+bound on the longest expected time to absorption.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from isotherm import kernels
+from isotherm.kernels import Report
+from isotherm.solvers.base import Floats, Progress, Solution, System
+from isotherm.solvers.convergence import Convergence
+
+__all__ = ["Block", "Horizon", "Iterative"]
+
+CLASS_COLUMNS = kernels.WIDTHS[-1] - 1  # beside the clock
+SINGLE_TOL = 1e-4  # below this, float64
+SINGLE_EPS = float(np.finfo(np.float32).eps) / 2
+
+
+class Horizon(NamedTuple):
+    """How long heat travels: the longest expected time to absorption as known so far, and the share still missing."""
+
+    so_far: float
+    missing: float
+
+    @property
+    def bound(self) -> float:
+        """An upper bound, once at most half is missing."""
+        return self.so_far / (1 - self.missing) if self.missing <= 0.5 else np.inf
+
+
+class Block:
+    """Up to 15 columns of temperatures, as deviations from ``offset``, and the clock, as the kernels take them."""
+
+    def __init__(
+        self, system: System, values: NDArray[np.float64], offset: NDArray[np.float64], dtype: DTypeLike, threads: int
+    ) -> None:
+        n, self.columns = len(system.degree), values.shape[1]
+        self.system = system
+        self.offset = offset
+        self.clock = self.columns
+        self.width = kernels.width(self.columns + 1)
+        self.dtype = np.dtype(dtype)
+        self.threads = threads
+        interior = system.interior
+        self.degree = np.where(interior, system.degree, 0).astype(dtype)
+        self.scale = np.divide(1, system.degree, out=np.zeros(n), where=interior).astype(dtype)
+        self.closing = np.zeros(self.width, dtype)
+        self.x = self.zeros()
+        self.deviations[system.boundary] = values - offset
+        indptr, indices, weights = system.heat
+        self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
+
+    def zeros(self) -> Floats:
+        """A new array of the shape of the block."""
+        return kernels.block(len(self.scale), self.width, self.dtype)
+
+    @property
+    def deviations(self) -> Floats:
+        """The columns of temperatures, without the clock."""
+        return self.x[:, : self.columns]
+
+    def watch(self, closed: bool) -> NDArray[np.intp]:
+        """Which columns of a report are temperatures: those of the block, and the closing one if they are closed."""
+        self.closing[: self.columns] = closed
+        return np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
+
+    def begin(self, start: NDArray[np.floating]) -> None:
+        """Set the temperatures of the interior."""
+        interior = self.system.interior
+        self.deviations[interior] = start[interior] - self.offset
+
+    def temperatures(self) -> Floats:
+        """The columns as temperatures, NaN where unreached."""
+        temperatures = self.deviations + self.offset.astype(self.dtype)
+        temperatures[~self.system.reached] = np.nan
+        return temperatures
+
+
+class Iterative(ABC):
+    """A solver that improves a block of columns step by step."""
+
+    name: ClassVar[str]
+    default_max_iter: ClassVar[int]
+
+    def __init__(self, system: System, n_threads: int | None = None) -> None:
+        self.system = system
+        self.threads = kernels.thread_count(n_threads)
+
+    @abstractmethod
+    def offset(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The constant that each column is measured from and begins at, shape (k,)."""
+
+    @abstractmethod
+    def iterate(self, block: Block) -> Iterator[tuple[Report, Horizon]]:
+        """Improve ``block.x`` without end; after each iteration give what was measured, and the horizon."""
+
+    def solve(
+        self,
+        values: NDArray[np.float64],
+        *,
+        start: NDArray[np.floating] | None = None,
+        tol: float | None,
+        max_iter: int | None = None,
+        closed: bool = False,
+        progress: Progress | None = None,
+    ) -> Solution:
+        """Find the equilibrium; see :class:`isotherm.solvers.base.Solver`."""
+        began = time.perf_counter()
+        max_iter = self.default_max_iter if max_iter is None else max_iter
+        parts, outcomes = [], []
+        for first in range(0, values.shape[1], CLASS_COLUMNS):
+            part = slice(first, first + CLASS_COLUMNS)
+            guess = None if start is None else start[:, part]
+            block, *outcome = self._solve_block(values[:, part], guess, tol, max_iter, closed, progress)
+            parts.append(block.temperatures())
+            outcomes.append(outcome)
+        temperatures = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        temperatures[self.system.boundary] = values
+        iterations, followed = zip(*outcomes, strict=True)
+        return Solution(
+            temperatures=temperatures,
+            solver=self.name,
+            iterations=max(iterations),
+            residual=max(c.residual for c in followed),
+            error=max(c.error for c in followed),
+            error_bound=max(c.error_bound for c in followed),
+            converged=all(c.done for c in followed),
+            seconds=time.perf_counter() - began,
+        )
+
+    def _solve_block(
+        self,
+        values: NDArray[np.float64],
+        start: NDArray[np.floating] | None,
+        tol: float | None,
+        max_iter: int,
+        closed: bool,
+        progress: Progress | None,
+    ) -> tuple[Block, int, Convergence]:
+        """Iterate in float32 while its rounding is below the tolerance, then go on in float64."""
+        iterations = 0
+        for dtype in self._precisions(tol):
+            block = Block(self.system, values, self.offset(values), dtype, self.threads)
+            if start is not None:
+                block.begin(start)
+            convergence = Convergence(tol or 0.0, block.watch(closed), int(np.count_nonzero(self.system.reached)))
+            spoilt = False
+            for report, horizon in self.iterate(block):
+                iterations += 1
+                convergence.update(report, horizon.bound)
+                if progress is not None:
+                    progress(iterations, convergence.error)
+                spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * horizon.so_far > tol
+                if spoilt or convergence.done or convergence.exhausted or iterations >= max_iter:
+                    break
+            if not spoilt or iterations >= max_iter:
+                break
+            start = block.temperatures()
+        return block, iterations, convergence
+
+    def _precisions(self, tol: float | None) -> list[type[np.floating]]:
+        if tol is None or (tol >= SINGLE_TOL and self.system.least_horizon * SINGLE_EPS <= tol):
+            return [np.float32, np.float64]
+        return [np.float64]
