@@ -376,6 +376,12 @@ class TestFromScipy:
         assert matrix.nnz == 400
         np.testing.assert_array_equal(dense(Graph.from_scipy(matrix)), [[0, 200], [200, 0]])
 
+    def test_duplicates_that_round_differently_give_a_symmetric_matrix(self) -> None:
+        data, indices = np.array([0.1, 0.2, 0.3, 0.3, 0.2, 0.1]), np.array([1, 1, 1, 0, 0, 0])
+        graph = Graph.from_scipy(sp.csr_array((data, indices, [0, 3, 6]), shape=(2, 2)))
+        assert_trusted(graph)
+        assert graph.degrees == pytest.approx([0.6, 0.6], rel=1e-15)
+
     def test_flags_of_the_matrix_are_not_trusted(self) -> None:
         matrix = sp.csr_array(WEIGHTED)
         shuffled = matrix.indices.copy()
@@ -767,6 +773,14 @@ class TestGraph:
         assert (twin.directed, twin.n_rows) == (graph.directed, graph.n_rows)
         np.testing.assert_array_equal(dense(twin), dense(graph))
         np.testing.assert_array_equal(dense_csr(twin.heat), dense_csr(graph.heat))
+
+    def test_its_own_constructor_leaves_the_given_arrays_writeable(self) -> None:
+        csr = Csr(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([2.0, 2.0]))
+        nodes = np.arange(2)
+        assert_trusted(Graph(csr, nodes))
+        assert all(
+            array.flags.writeable for array in (nodes, csr.indptr, csr.indices, csr.weights) if array is not None
+        )
 
     def test_is_immutable_and_leaves_the_given_arrays_writeable(self) -> None:
         source, target, nodes = np.array([0, 1]), np.array([1, 2]), np.arange(3)

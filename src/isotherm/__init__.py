@@ -1,7 +1,7 @@
 """Label a whole graph from a few known nodes, by heat diffusion at equilibrium.
 
 >>> import isotherm as iso
->>> graph = iso.Graph.from_edges("aabbc", "bcdce")
+>>> graph = iso.Graph.from_edges(["a", "a", "b", "b", "c"], ["b", "c", "d", "c", "e"])
 >>> clf = iso.DirichletClassifier().fit(graph, {"d": "left", "e": "right"})
 >>> dict(zip(graph.nodes.tolist(), clf.labels_.tolist()))
 {'a': 'left', 'b': 'left', 'c': 'right', 'd': 'left', 'e': 'right'}

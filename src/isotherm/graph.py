@@ -148,7 +148,7 @@ class Graph:
         """
         wanted = _ids(ids, "ids")
         if wanted.dtype == np.int64 and self._numbered:
-            positions = np.where((wanted >= 0) & (wanted < self.n_nodes), wanted, -1)
+            positions = np.where(wanted < self.n_nodes, wanted, -1)
         else:
             found = (self._positions.get(node, -1) for node in wanted.tolist())
             positions = np.fromiter(found, dtype=np.int64, count=len(wanted))

@@ -28,7 +28,7 @@ class ConjugateGradient(Iterative):
         return flux @ values / flux.sum() if flux.sum() > 0 else values.mean(axis=0)
 
     def iterate(self, block: Block) -> Iterator[tuple[Report, Horizon]]:
-        """Iterate without end; a column that has reached the limits of its precision is left alone."""
+        """Iterate until rounding allows no further step; a column that is there before others is left alone."""
         r, p, q = block.zeros(), block.zeros(), block.zeros()
         r[:, block.clock] = block.degree
         energy = np.zeros(block.width)
@@ -42,6 +42,8 @@ class ConjugateGradient(Iterative):
             curvature = kernels.active.laplacian(*block.graph, block.degree, p, q, block.threads)[0, :-1]
             report = self._step(block, _ratio(energy, curvature), p, q, r)
             yield report, Horizon(float(report.size[block.clock]), float(report.residual[block.clock]))
+            if not energy.any():
+                return
 
     @staticmethod
     def _step(

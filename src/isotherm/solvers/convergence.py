@@ -10,9 +10,10 @@ It always holds but adds up residuals as if all had one sign, and so exceeds the
 sums over the last and the last but one quarter of the iterations, and ratio t = S / S', it is S t / (1 - t). It is
 close on most graphs, but may be far too small before the slow modes of a graph have moved.
 
-Iterations end when twice the estimate, or the bound, is below the tolerance while the bound is below ten times the
-tolerance. On twenty graphs, from paths, grids, roads and barbells to power laws with ten seeds on a million nodes,
-that took between 0 and 25 percent more iterations than an oracle who knows the error.
+The error is taken to be twice the estimate, but no more than the bound and no less than a tenth of it. On twenty
+graphs, from paths, grids, roads and barbells to power laws on a million nodes, stopping by it kept every tolerance
+and took 0 to 25 percent more iterations than an oracle who knows the error (and half as many again in one case, ten
+seeds on a million nodes, where the estimate alone would have stopped at 1600 times the tolerance).
 """
 
 import numpy as np
@@ -22,8 +23,8 @@ from isotherm.kernels import Report
 
 __all__ = ["Convergence"]
 
-SAFETY = 2.0  # the estimate counts twice
-SLACK = 10.0  # the bound may exceed the tolerance this much
+SAFETY = 2.0  # the estimate counts this many times
+SLACK = 10.0  # the bound exceeds the error by at least this much
 
 
 class Convergence:
@@ -50,7 +51,7 @@ class Convergence:
     @property
     def done(self) -> bool:
         """Whether the error is below the tolerance."""
-        return self.error <= self.tol and (self.exhausted or self.error_bound <= SLACK * self.tol)
+        return self.error <= self.tol
 
     def update(self, report: Report, horizon: float) -> None:
         """Take in one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
@@ -58,9 +59,9 @@ class Convergence:
         mean = report.sum[self.watched] / self.n_reached
         spread = np.sqrt(np.maximum(report.square[self.watched] / self.n_reached - mean**2, 0))
         self._path.append(self._path[-1] + step)
-        self.exhausted = not step.any()
+        self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)
-        error = np.minimum(SAFETY * self._remaining(), bound)
+        error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
         self.residual, self.error, self.error_bound = (
             float(np.max(np.divide(value, spread, out=np.where(value > 0, np.inf, 0), where=spread > 0), initial=0))
             for value in (residual, error, bound)

@@ -44,18 +44,20 @@ class Direct:
         """Find the equilibrium; see :class:`isotherm.solvers.base.Solver`."""
         began = time.perf_counter()
         temperatures = np.full((len(self.system.degree), values.shape[1]), np.nan)
-        temperatures[self.system.boundary] = values
+        offset = values.mean(axis=0)  # a constant boundary then gives a constant, exactly
+        temperatures[self.system.boundary] = values - offset
         temperatures[self.interior] = 0
         for _ in range(2):  # the second correction removes most of the rounding of the first
             correction = self._correct(temperatures)
             temperatures[self.interior] += correction
         residual = np.abs(self._residual(temperatures)) / self.system.degree[self.interior, None]
         horizon = float(np.max(self._solve(self.system.degree[self.interior]), initial=0))
-        reached = temperatures[self.system.reached]
-        spread = _close(reached, closed).std(axis=0)
+        spread = _close(temperatures[self.system.reached], closed).std(axis=0)
         error, bound, rest = (
             _largest(_close(value, closed), spread) for value in (correction, horizon * residual, residual)
         )
+        temperatures += offset
+        temperatures[self.system.boundary] = values
         return Solution(
             temperatures=temperatures,
             solver=self.name,

@@ -101,7 +101,7 @@ class Iterative(ABC):
 
     @abstractmethod
     def iterate(self, block: Block) -> Iterator[tuple[Report, Horizon]]:
-        """Improve ``block.x`` without end; after each iteration give what was measured, and the horizon."""
+        """Improve ``block.x`` as far as it goes; after each iteration give what was measured, and the horizon."""
 
     def solve(
         self,

@@ -1,0 +1,200 @@
+"""One contract, both kernels: native C++ and the plain SciPy oracle."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from problems import adjacencies
+from scipy.sparse import csr_array
+
+from isotherm import kernels
+from isotherm.kernels import reference
+
+BACKENDS = [reference] if kernels.native is None else [reference, kernels.native]
+DTYPES = [np.float32, np.float64]
+
+
+def test_native_kernels_were_built() -> None:
+    assert kernels.native is not None, "this machine has a compiler, so the native kernels must have been built"
+
+
+@pytest.fixture(params=BACKENDS, ids=lambda module: module.__name__.rsplit(".")[-1])
+def backend(request: pytest.FixtureRequest) -> ModuleType:
+    module: ModuleType = request.param
+    return module
+
+
+def random_graph(n: int, weighted: bool, dtype: Any, seed: int = 0) -> tuple[Any, NDArray[Any]]:
+    """A symmetric matrix as the kernels take it, and as a dense array."""
+    rng = np.random.default_rng(seed)
+    matrix = np.triu(rng.random((n, n)) < 6 / n, 1) * (rng.random((n, n)) + 0.5 if weighted else 1.0)
+    matrix = (matrix + matrix.T).astype(dtype).astype(np.float64)
+    csr = csr_array(matrix)
+    weights = csr.data.astype(dtype) if weighted else None
+    return (csr.indptr.astype(np.int64), csr.indices.astype(np.int32), weights), matrix
+
+
+def random_block(n: int, width: int, dtype: Any, seed: int) -> NDArray[Any]:
+    block = kernels.block(n, width, dtype)
+    block[:] = np.random.default_rng(seed).standard_normal((n, width))
+    return block
+
+
+def tolerance(dtype: Any) -> float:
+    return 3e-5 if dtype is np.float32 else 1e-12
+
+
+def check_moments(report: kernels.Report, x: NDArray[Any], closing: NDArray[Any], rtol: float) -> None:
+    closed = np.column_stack([x, -(x @ closing)]).astype(np.float64)
+    np.testing.assert_allclose(report.sum, closed.sum(axis=0), rtol=rtol, atol=rtol * len(x))
+    np.testing.assert_allclose(report.square, (closed**2).sum(axis=0), rtol=rtol)
+    np.testing.assert_allclose(report.size, np.abs(closed).max(axis=0), rtol=rtol)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("width", kernels.WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+class TestBlocks:
+    n = 200
+
+    def test_sweep(self, backend: ModuleType, dtype: Any, width: int, weighted: bool, threads: int) -> None:
+        graph, matrix = random_graph(self.n, weighted, dtype)
+        x, out = random_block(self.n, width, dtype, 1), kernels.block(self.n, width, dtype)
+        degree = matrix.sum(axis=1)
+        free = (degree > 0) & (np.arange(self.n) % 7 > 0)
+        scale = np.divide(1, degree, out=np.zeros(self.n), where=free).astype(dtype)
+        closing = (np.arange(width) % 2 == 0).astype(dtype)
+        report = kernels.Report(*backend.sweep(*graph, scale, closing, x, out, threads))
+        expected = np.where(free[:, None], scale[:, None] * (matrix @ x), x)
+        np.testing.assert_allclose(out, expected, rtol=0, atol=tolerance(dtype))
+        change = np.column_stack([out - x, (out - x) @ closing])
+        np.testing.assert_allclose(report.step, np.abs(change).max(axis=0), rtol=tolerance(dtype))
+        np.testing.assert_array_equal(report.residual, report.step)
+        check_moments(report, out, closing, tolerance(dtype))
+
+    def test_laplacian(self, backend: ModuleType, dtype: Any, width: int, weighted: bool, threads: int) -> None:
+        graph, matrix = random_graph(self.n, weighted, dtype)
+        p, q = random_block(self.n, width, dtype, 2), random_block(self.n, width, dtype, 3)
+        diagonal = np.where(np.arange(self.n) % 5 > 0, matrix.sum(axis=1), 0).astype(dtype)
+        report = kernels.Report(*backend.laplacian(*graph, diagonal, p, q, threads))
+        expected = np.where(diagonal[:, None] > 0, diagonal[:, None] * p - matrix @ p, 0)
+        np.testing.assert_allclose(q, expected, rtol=0, atol=10 * tolerance(dtype))
+        dot = (p.astype(float) * q).sum(axis=0)
+        np.testing.assert_allclose(report.dot[:-1], dot, rtol=tolerance(dtype), atol=tolerance(dtype))
+
+
+@pytest.mark.parametrize("width", kernels.WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_cg_step_and_turn(backend: ModuleType, dtype: Any, width: int) -> None:
+    n = 300
+    p, q, x, r = (random_block(n, width, dtype, seed) for seed in range(4))
+    old_x, old_r = x.astype(float), r.astype(float)
+    scale = np.random.default_rng(5).random(n).astype(dtype)
+    alpha, closing = np.linspace(0.1, 1, width).astype(dtype), np.ones(width, dtype)
+    report = kernels.Report(*backend.cg_step(scale, closing, alpha, p, q, x, r, 2))
+    np.testing.assert_allclose(x, old_x + alpha * p, rtol=0, atol=tolerance(dtype))
+    np.testing.assert_allclose(r, old_r - alpha * q, rtol=0, atol=tolerance(dtype))
+    scaled = scale[:, None] * r.astype(float)
+    np.testing.assert_allclose(report.dot[:-1], (r * scaled).sum(axis=0), rtol=tolerance(dtype))
+    for found, values in ((report.step, alpha * p), (report.residual, scaled)):
+        closed = np.column_stack([values, values @ closing])
+        np.testing.assert_allclose(found, np.abs(closed).max(axis=0), rtol=tolerance(dtype))
+    check_moments(report, x, closing, tolerance(dtype))
+    before = p.astype(float)
+    backend.cg_turn(scale, alpha, r, p, 2)
+    np.testing.assert_allclose(p, scaled + alpha * before, rtol=0, atol=tolerance(dtype))
+
+
+@given(adjacencies(), st.data())
+@settings(max_examples=60)
+def test_scan(matrix: csr_array, data: st.DataObject) -> None:
+    change = data.draw(st.sampled_from(["none", "loop", "drop an entry", "swap two indices", "weight"]))
+    matrix = matrix.copy()
+    if matrix.nnz and change == "loop":
+        matrix = csr_array(matrix + csr_array(([1.0], ([1], [1])), shape=matrix.shape))
+    elif matrix.nnz and change == "drop an entry":
+        matrix.data[data.draw(st.integers(0, matrix.nnz - 1))] = 0
+        matrix.eliminate_zeros()
+    elif matrix.nnz and change == "weight":
+        matrix.data[data.draw(st.integers(0, matrix.nnz - 1))] *= 1 + 1e-15
+    indices = matrix.indices.copy()
+    long_rows = np.flatnonzero(np.diff(matrix.indptr) > 1)
+    if change == "swap two indices" and len(long_rows):
+        first = matrix.indptr[long_rows[0]]
+        indices[first : first + 2] = indices[first : first + 2][::-1]
+        matrix.data[first : first + 2] = matrix.data[first : first + 2][::-1]
+    unsorted = csr_array((matrix.data, indices, matrix.indptr), shape=matrix.shape)
+    expected = (
+        not (change == "swap two indices" and len(long_rows)),
+        bool((unsorted.todense() == unsorted.todense().T).all()),
+        int((matrix.diagonal() > 0).sum()),
+    )
+    for backend in BACKENDS:
+        arrays = matrix.indptr.astype(np.int64), indices.astype(np.int32), matrix.data.astype(np.float64)
+        assert tuple(backend.scan(*arrays, 2)) == expected
+
+
+@given(adjacencies(), st.data())
+@settings(max_examples=60)
+def test_reach(matrix: csr_array, data: st.DataObject) -> None:
+    n = matrix.shape[0]
+    seeds = data.draw(st.sets(st.integers(0, n - 1), min_size=1))
+    hops = np.linalg.matrix_power((np.asarray(matrix.todense()) > 0) + np.eye(n), n)
+    for backend in BACKENDS:
+        reached = np.zeros(n, dtype=np.uint8)
+        reached[list(seeds)] = 1
+        backend.reach(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), reached)
+        np.testing.assert_array_equal(reached > 0, hops[:, list(seeds)].any(axis=1))
+
+
+@pytest.mark.skipif(kernels.native is None, reason="the native kernels were not built")
+class TestNative:
+    def test_results_do_not_depend_on_the_number_of_threads(self) -> None:
+        n, width = 30_000, 8
+        rng = np.random.default_rng(0)
+        matrix = csr_array((np.ones(400_000), rng.integers(n, size=(2, 400_000))), shape=(n, n))
+        graph = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), None
+        x = random_block(n, width, np.float32, 1)
+        scale, closing = np.full(n, 0.1, np.float32), np.ones(width, np.float32)
+        results = []
+        for threads in (1, 2, 7):
+            out = kernels.block(n, width, np.float32)
+            assert kernels.native is not None
+            report = kernels.native.sweep(*graph, scale, closing, x, out, threads)
+            results.append((out, report))
+        for out, report in results[1:]:
+            np.testing.assert_array_equal(out, results[0][0])
+            np.testing.assert_array_equal(report, results[0][1])
+
+    def test_a_wrong_dtype_is_refused_and_not_copied(self) -> None:
+        graph, _ = random_graph(20, False, np.float32)
+        assert kernels.native is not None
+        x = kernels.block(20, 4, np.float64)
+        out = kernels.block(20, 4, np.float32)
+        with pytest.raises(TypeError):
+            kernels.native.sweep(*graph, np.ones(20, np.float32), np.ones(4, np.float32), x, out, 1)
+
+    def test_a_width_that_no_kernel_has_is_refused(self) -> None:
+        graph, _ = random_graph(20, False, np.float64)
+        assert kernels.native is not None
+        x, out = np.zeros((20, 3)), np.zeros((20, 3))
+        with pytest.raises(ValueError, match="1, 2, 4, 8 or 16 columns"):
+            kernels.native.sweep(*graph, np.ones(20), np.ones(3), x, out, 1)
+
+
+def test_blocks_are_aligned_to_cache_lines() -> None:
+    for width in kernels.WIDTHS:
+        assert kernels.block(1000, width, np.float32).ctypes.data % 64 == 0
+
+
+def test_thread_count_comes_from_argument_then_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOTHERM_THREADS", "3")
+    assert kernels.thread_count() == 3
+    assert kernels.thread_count(2) == 2
+    monkeypatch.delenv("ISOTHERM_THREADS")
+    assert kernels.thread_count() >= 1

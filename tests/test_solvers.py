@@ -1,0 +1,244 @@
+"""One contract, all solvers, against dense linear algebra."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from problems import Problem, dense, harmonic, problems
+from scipy.sparse import csr_array, diags_array, eye_array, kron
+
+from isotherm.block_model import stochastic_block_model
+from isotherm.dirichlet import ConvergenceWarning, interior_system, solve
+from isotherm.graph import Graph
+from isotherm.solvers import SOLVERS, System, prepare
+
+EXACT = ("cg", "direct")  # the paper's sweeps get there too, but not within a test's patience
+
+
+def path(n: int) -> csr_array:
+    return csr_array(diags_array([np.ones(n - 1)] * 2, offsets=[-1, 1], shape=(n, n)))
+
+
+def grid(a: int, b: int) -> csr_array:
+    return csr_array(kron(path(a), eye_array(b)) + kron(eye_array(a), path(b)))
+
+
+def barbell(clique: int, bridge: int, weight: float) -> csr_array:
+    """Two cliques joined by a chain of edges of the given weight."""
+    n = 2 * clique + bridge
+    matrix = np.zeros((n, n))
+    matrix[:clique, :clique] = matrix[-clique:, -clique:] = 1
+    matrix *= np.add.outer(np.arange(n) % 5, np.arange(n) % 5) + 1  # no symmetry that would hide the bridge
+    for i in range(clique - 1, clique + bridge):
+        matrix[i, i + 1] = matrix[i + 1, i] = weight
+    np.fill_diagonal(matrix, 0)
+    return csr_array(matrix)
+
+
+def system_of(matrix: csr_array, boundary: NDArray[np.int64]) -> System:
+    return interior_system(Graph.from_scipy(matrix).heat, boundary)
+
+
+def relative_error(found: NDArray[Any], exact: NDArray[Any]) -> float:
+    """Largest error of a column over the spread of that column."""
+    spread = np.nanstd(exact, axis=0)
+    error = np.nanmax(np.abs(found - exact), axis=0)
+    return float(np.max(np.divide(error, spread, out=np.where(error > 1e-14, np.inf, 0), where=spread > 0)))
+
+
+def random_boundary(n: int, seeds: int, classes: int, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(classes, size=seeds)
+    codes[:classes] = np.arange(classes)
+    return np.sort(rng.choice(n, seeds, replace=False)), np.eye(classes)[codes]
+
+
+@pytest.mark.parametrize("solver", EXACT)
+@given(problem=problems())
+@settings(max_examples=100)
+def test_tight_tolerance(solver: str, problem: Problem) -> None:
+    system = interior_system(problem.graph.heat, problem.nodes)
+    solution = solve(system, problem.values, solver=solver, tol=1e-10)
+    exact = harmonic(dense(problem.graph.heat), problem.nodes, problem.values)
+    np.testing.assert_array_equal(np.isnan(solution.temperatures), np.isnan(exact))
+    assert solution.converged
+    assert relative_error(solution.temperatures, exact) < 1e-9
+
+
+@pytest.mark.parametrize("solver", ["cg", "direct", "sweeps"])
+@given(problem=problems())
+@settings(max_examples=100)
+def test_default_tolerance(solver: str, problem: Problem) -> None:
+    system = interior_system(problem.graph.heat, problem.nodes)
+    exact = harmonic(dense(problem.graph.heat), problem.nodes, problem.values)
+    solution = prepare(system, solver).solve(problem.values, tol=1e-3)
+    if solution.converged:  # sweeps may need more than they are allowed
+        assert relative_error(solution.temperatures, exact) < 3e-3
+    else:
+        assert solver == "sweeps"
+        assert solution.error > 1e-3
+    assert relative_error(solution.temperatures, exact) <= 1.001 * solution.error_bound + 1e-5
+
+
+CASES = {
+    "path": (path(200), np.array([0, 199]), np.eye(2)),
+    "long path": (path(900), *random_boundary(900, 5, 2)),
+    "grid": (grid(30, 30), *random_boundary(900, 8, 3)),
+    "grid with two seeds": (grid(25, 25), np.array([0, 330]), np.eye(2)),
+    "barbell": (barbell(30, 20, 1.0), np.array([0, 79]), np.eye(2)),
+    "barbell with a weak bridge": (barbell(30, 3, 1e-4), np.array([0, 1, 5]), np.eye(2)[[0, 1, 1]]),
+    "barbell with a hair": (barbell(30, 0, 1e-6), np.array([0, 1, 5]), np.eye(2)[[0, 1, 1]]),
+}
+
+
+@pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5, 1e-8])
+@pytest.mark.parametrize("case", CASES)
+def test_cg_keeps_its_tolerance_where_residuals_mislead(case: str, tol: float) -> None:
+    matrix, boundary, values = CASES[case]
+    solution = prepare(system_of(matrix, boundary), "cg").solve(values, tol=tol)
+    exact = harmonic(np.asarray(matrix.todense()), boundary, values)
+    assert solution.converged
+    assert relative_error(solution.temperatures, exact) <= tol
+
+
+def test_what_rounding_forbids_is_not_promised() -> None:
+    matrix, boundary, values = barbell(30, 0, 1e-8), np.array([0, 1, 5]), np.eye(2)[[0, 1, 1]]
+    solution = prepare(system_of(matrix, boundary), "cg").solve(values, tol=1e-10)
+    error = relative_error(solution.temperatures, harmonic(np.asarray(matrix.todense()), boundary, values))
+    assert not solution.converged
+    assert 1e-10 < error <= solution.error_bound
+
+
+def test_a_small_residual_is_no_small_error() -> None:
+    """The reason for all this: stop the grid at a residual of 0.005, and the error is a hundred times larger."""
+    boundary, values = random_boundary(160_000, 40, 2)
+    system = system_of(grid(400, 400), boundary)
+    early = prepare(system, "cg").solve(values, tol=None, max_iter=60)
+    exact = prepare(system, "direct").solve(values, tol=1e-10)
+    error = relative_error(early.temperatures, exact.temperatures)
+    assert early.residual < 0.1
+    assert error > 20 * early.residual
+    assert early.error > 0.5 * error
+
+
+@pytest.mark.slow
+def test_a_million_nodes_with_a_thousand_seeds() -> None:
+    rng = np.random.default_rng(0)
+    graph = stochastic_block_model([500_000, 500_000], 30 / 1e6, 10 / 1e6, rng)
+    boundary, values = random_boundary(graph.n_nodes, 1000, 2)
+    system = interior_system(graph.heat, boundary)
+    loose, tight = (prepare(system, "cg").solve(values, tol=tol) for tol in (1e-3, 1e-8))
+    assert loose.converged
+    assert tight.converged
+    assert loose.temperatures.dtype == np.float32
+    assert relative_error(loose.temperatures, tight.temperatures) <= 1e-3
+    assert loose.iterations < 0.8 * tight.iterations
+
+
+def test_float32_gives_way_where_its_rounding_would_show() -> None:
+    boundary = np.array([0, 2500, 4999])
+    solution = prepare(system_of(path(5000), boundary), "cg").solve(np.eye(2)[[0, 1, 0]], tol=1e-3)
+    assert solution.temperatures.dtype == np.float64
+    assert solution.converged
+
+
+def test_sweeps_are_the_iteration_of_the_paper() -> None:
+    matrix = barbell(5, 3, 0.5)
+    boundary, values = np.array([0, 7, 12]), np.eye(2)[[0, 1, 1]]
+    transition = np.asarray((diags_array(1 / matrix.sum(axis=1)) @ matrix).todense())
+    expected = np.tile(values.mean(axis=0), (matrix.shape[0], 1))
+    expected[boundary] = values
+    for _ in range(7):
+        expected = transition @ expected
+        expected[boundary] = values
+    solution = prepare(system_of(matrix, boundary), "sweeps").solve(values, tol=None, max_iter=7)
+    np.testing.assert_allclose(solution.temperatures, expected, atol=1e-6)
+    assert solution.iterations == 7
+
+
+def test_sweeps_from_a_given_start() -> None:
+    matrix = path(6)
+    boundary, values = np.array([0, 5]), np.array([[1.0], [0.0]])
+    start = np.linspace(0, 1, 6)[:, None] ** 2
+    expected = start.copy()
+    expected[boundary] = values
+    for _ in range(3):
+        expected[1:-1] = (expected[:-2] + expected[2:]) / 2
+    solution = prepare(system_of(matrix, boundary), "sweeps").solve(values, start=start, tol=None, max_iter=3)
+    np.testing.assert_allclose(solution.temperatures, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["cg", "sweeps"])
+def test_a_start_at_the_answer_ends_at_once(solver: str) -> None:
+    boundary, values = random_boundary(400, 10, 3)
+    system = system_of(grid(20, 20), boundary)
+    exact = prepare(system, "direct").solve(values, tol=1e-10)
+    again = prepare(system, solver).solve(values, start=exact.temperatures, tol=1e-6)
+    fresh = prepare(system, solver).solve(values, tol=1e-6)
+    assert again.iterations < fresh.iterations
+    assert relative_error(again.temperatures, exact.temperatures) <= 1e-6
+
+
+def test_many_columns_are_solved_in_blocks() -> None:
+    boundary, values = random_boundary(900, 60, 40)
+    system = system_of(grid(30, 30), boundary)
+    found = solve(system, values, solver="cg", tol=1e-8).temperatures
+    exact = prepare(system, "direct").solve(values, tol=1e-8).temperatures
+    assert relative_error(found, exact) < 1e-8
+
+
+@given(problem=problems(), solver=st.sampled_from(sorted(SOLVERS)))
+@settings(max_examples=60)
+def test_the_column_that_is_not_solved_for_keeps_the_tolerance(problem: Problem, solver: str) -> None:
+    system = interior_system(problem.graph.heat, problem.nodes)
+    all_columns = prepare(system, "direct").solve(problem.values, tol=1e-10).temperatures
+    solution = prepare(system, solver).solve(problem.values[:, 1:], tol=1e-4, closed=True)
+    rest = 1 - solution.temperatures.sum(axis=1)
+    if solution.converged:
+        assert relative_error(rest[:, None], all_columns[:, :1]) <= 3e-4
+
+
+def test_a_solve_that_misses_its_tolerance_warns_and_says_what_to_do() -> None:
+    boundary, values = random_boundary(3600, 4, 2)
+    system = system_of(grid(60, 60), boundary)
+    with pytest.warns(ConvergenceWarning, match=r"sweeps stopped after 10 iterations .* use solver='auto'"):
+        solution = solve(system, values, solver="sweeps", max_iter=10)
+    assert not solution.converged
+    with pytest.warns(ConvergenceWarning, match=r"cg stopped after 5 iterations .* raise max_iter or tol"):
+        solve(system, values, solver="cg", max_iter=5)
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_all_nodes_may_be_seeds(solver: str) -> None:
+    values = np.eye(3)
+    solution = prepare(system_of(path(3), np.arange(3)), solver).solve(values, tol=1e-3)
+    np.testing.assert_array_equal(solution.temperatures, values)
+    assert solution.converged
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_a_constant_boundary_gives_a_constant(solver: str) -> None:
+    system = system_of(grid(10, 10), np.array([3, 77]))
+    solution = prepare(system, solver).solve(np.full((2, 1), 0.3), tol=1e-6)
+    np.testing.assert_allclose(solution.temperatures, 0.3, atol=1e-12)
+    assert solution.converged
+
+
+def test_progress_is_reported() -> None:
+    boundary, values = random_boundary(400, 4, 2)
+    seen: list[tuple[int, float]] = []
+    solution = prepare(system_of(grid(20, 20), boundary), "cg").solve(
+        values, tol=1e-4, progress=lambda iteration, error: seen.append((iteration, error))
+    )
+    assert [iteration for iteration, _ in seen] == list(range(1, solution.iterations + 1))
+    assert seen[-1][1] == solution.error <= 1e-4
+
+
+def test_auto_is_direct_for_small_systems_and_cg_for_others() -> None:
+    boundary, values = random_boundary(100, 4, 2)
+    assert solve(system_of(grid(10, 10), boundary), values).solver == "direct"
+    boundary, values = random_boundary(10_000, 400, 2)
+    assert solve(system_of(grid(100, 100), boundary), values).solver == "cg"
