@@ -18,6 +18,7 @@ __all__ = [
     "DirichletClassifier",
     "Graph",
     "LabelSplit",
+    "RareClassWarning",
     "Solution",
     "UnreachedWarning",
     "cross_val_score",
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
     from isotherm.graph import Graph
     from isotherm.model_selection import LabelSplit, cross_val_score
+    from isotherm.seeds import RareClassWarning
     from isotherm.solvers import Solution
 
 _HOMES = {
@@ -38,6 +40,7 @@ _HOMES = {
     "DirichletClassifier": "classifier",
     "Graph": "graph",
     "LabelSplit": "model_selection",
+    "RareClassWarning": "seeds",
     "Solution": "solvers",
     "UnreachedWarning": "dirichlet",
     "cross_val_score": "model_selection",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, check_non_negative, column_or_1d, validate_data
 
 from isotherm.engines import ENGINES, get_engine
 from isotherm.graph import as_graph
@@ -113,8 +113,11 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The seeds: ``{node: label}``, or one label per node with -1, None or NaN where unknown.
         """
         self._check_parameters()
-        graph = as_graph(X)
-        seeds = Seeds.from_labels(y, graph)
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+        graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
+        seeds = Seeds.from_labels(column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y, graph)
+        seeds.warn_about_rare()
         self.__dict__.pop("_known_probabilities", None)
         self.solution_ = get_engine(self.engine).solve(
             graph,
@@ -129,6 +132,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.graph_, self.seeds_ = graph, seeds
         self.classes_ = seeds.classes
         self.n_features_in_ = graph.n_nodes
+        self.n_iter_ = max(1, self.solution_.iterations)
         self.temperatures_ = self.solution_.temperatures
         self.reached_ = ~np.isnan(self.temperatures_[:, 0])
         self.scores_ = apply_rule(self.rule, self.temperatures_, seeds)
@@ -173,17 +177,17 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _mean_scores(self, X: Any) -> NDArray[np.float64]:
         """Scores of new nodes: every rule commutes with taking means."""
-        weights = csr_array(X if issparse(X) else np.asarray(X), dtype=np.float64)
-        if weights.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {weights.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
-        if not (np.isfinite(weights.data).all() and (weights.data >= 0).all()):
-            raise ValueError("the weights of new nodes must not be negative, NaN or inf")
+        weights = csr_array(self._matrix(X, reset=False), dtype=np.float64)
         total = weights @ self.reached_.astype(np.float64)  # (m,)
         with np.errstate(invalid="ignore"):
             return (weights @ np.nan_to_num(self.scores_)) / total[:, None]
+
+    def _matrix(self, X: Any, *, reset: bool = True) -> Any:
+        """A matrix that has passed scikit-learn's checks."""
+        formats = ("csr", "csc", "coo")
+        X = validate_data(self, X, reset=reset, accept_sparse=formats, accept_large_sparse=True, dtype="numeric")
+        check_non_negative(X, type(self).__name__)
+        return X
 
     def _check_parameters(self) -> None:
         for name, allowed in (
@@ -210,6 +214,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def _is_matrix(value: Any) -> bool:
+    return issparse(value) or isinstance(value, list) or hasattr(value, "__array__")
 
 
 def _softmax(scores: Floats) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
 
 __all__ = [
+    "RareClassWarning",
     "Seeds",
     "decode_labels",
     "encode_labels",
@@ -26,6 +27,11 @@ __all__ = [
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Labels: TypeAlias = NDArray[Any]  # int64, or object holding str
+
+
+class RareClassWarning(UserWarning):
+    """Some classes have a single seed, others have more."""
+
 
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name: pandas need not be there
 _MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # NumPy's -1, NaN and None in an array of strings
@@ -109,12 +115,12 @@ class Seeds:
         return decode_labels(codes, self.classes)
 
     def warn_about_rare(self, *, stacklevel: int = 3) -> None:
-        """Warn, once for all of them, about classes that have a single seed."""
+        """Warn, once for all of them, about classes that have a single seed where others have more."""
         rare = self.classes[self.counts == 1].tolist()
-        if rare:
+        if rare and len(rare) < self.n_classes:
             names = ", ".join(map(repr, rare[:3])) + (", ..." if len(rare) > 3 else "")
             subject = f"the class {names} has" if len(rare) == 1 else f"{len(rare)} classes ({names}) have"
-            warnings.warn(f"{subject} a single seed", stacklevel=stacklevel)
+            warnings.warn(f"{subject} a single seed", RareClassWarning, stacklevel=stacklevel)
 
 
 def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
@@ -131,6 +137,8 @@ def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
     >>> encode_labels(np.array([7.0, np.nan, 3.0]))
     (array([ 1, -1,  0]), array([3, 7]))
     """
+    if hasattr(labels, "__array__") and not hasattr(labels, "__iter__"):
+        labels = np.asarray(labels)
     shape = getattr(labels, "shape", (0,))
     if len(shape) != 1:
         raise ValueError(f"labels have one dimension, not the shape {tuple(shape)}")
@@ -192,7 +200,8 @@ def _int_or_str(label: Any) -> int | str:
         return str(label)
     real = isinstance(label, (float, np.floating))
     if real and label % 1 != 0:
-        raise TypeError(f"labels are int or str, not {label}: real-valued boundaries go to isotherm.solve_dirichlet")
+        message = "labels are int or str, and real values are for isotherm.solve_dirichlet"
+        raise ValueError(f"Unknown label type: {label}; {message}")
     if not real and not isinstance(label, (Integral, np.bool_)):
         raise TypeError(f"labels are int or str, not {type(label).__name__}")
     if not -(2**63) <= int(label) < 2**63:
@@ -227,7 +236,9 @@ def _check_classes(classes: Labels, n_seeds: int) -> None:
         raise ValueError("there are no seeds: label some nodes of at least two classes")
     if len(classes) == 1:
         subject = "the only seed has" if n_seeds == 1 else f"all {n_seeds} seeds have"
-        raise ValueError(f"{subject} the label {classes.tolist()[0]!r}: at least two classes are needed")
+        raise ValueError(
+            f"{subject} the label {classes.tolist()[0]!r}: one class is not enough, at least two are needed"
+        )
 
 
 def sample(

@@ -1,0 +1,217 @@
+"""The classifier, as its users meet it."""
+
+import pickle
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from problems import Problem, dense, harmonic, problems
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import isotherm as iso
+from isotherm.rules import RULES
+
+EXPECTED_FAILURES = {
+    "check_fit2d_1feature": "all its nodes have the same label, and one class is not enough",
+    "check_classifiers_classes": "it uses -1 as a label, which here means unknown",
+}
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
+@parametrize_with_checks([iso.DirichletClassifier()], expected_failed_checks=lambda estimator: EXPECTED_FAILURES)  # type: ignore[untyped-decorator]
+def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
+    check(estimator)
+
+
+@pytest.fixture
+def karate() -> Any:
+    return nx.karate_club_graph()
+
+
+LEADERS = {0: "Mr. Hi", 33: "Officer"}
+
+
+def test_karate_club_with_two_seeds(karate: Any) -> None:
+    clf = iso.DirichletClassifier().fit(iso.Graph.from_networkx(karate, weight=None), LEADERS)
+    truth = np.array([karate.nodes[i]["club"] for i in karate])
+    assert np.count_nonzero(clf.labels_ != truth) == 1
+    assert clf.classes_.tolist() == ["Mr. Hi", "Officer"]
+    assert clf.predict() is clf.labels_
+
+
+@given(problem=problems())
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
+def test_labels_equal_the_exact_ones_wherever_the_margin_exceeds_the_error(problem: Problem) -> None:
+    clf = iso.DirichletClassifier(side="source", rule="vanilla").fit(problem.graph, problem.labels)
+    exact = harmonic(dense(problem.graph.heat), problem.nodes, problem.values)[: problem.graph.n_nodes]
+    spread = np.nanstd(exact, axis=0).max()
+    best = np.sort(exact, axis=1)
+    clear = best[:, -1] - best[:, -2] > 6e-3 * spread
+    np.testing.assert_array_equal(clf.labels_[clear], exact[clear].argmax(axis=1))
+    np.testing.assert_array_equal(clf.labels_ == -1, np.isnan(exact[:, 0]))
+
+
+@pytest.mark.parametrize(
+    "make", [lambda m: m, csr_matrix, lambda m: m.tocsc(), lambda m: m.tocoo(), lambda m: m.todense()]
+)
+def test_matrices_of_any_kind(karate: Any, make: Any) -> None:
+    adjacency = csr_array(nx.to_scipy_sparse_array(karate, weight=None))
+    labels = np.full(34, -1)
+    labels[[0, 33]] = 0, 1
+    expected = iso.DirichletClassifier().fit(karate, {0: 0, 33: 1})
+    found = iso.DirichletClassifier().fit(make(adjacency), labels)
+    weighted = iso.DirichletClassifier().fit(nx.to_scipy_sparse_array(karate), labels)
+    np.testing.assert_array_equal(weighted.labels_, expected.labels_)
+    assert np.count_nonzero(found.labels_ != expected.labels_) <= 3  # networkx has weights, the matrix has none
+
+
+@pytest.mark.parametrize("container", [np.array, list, pd.Series, lambda x: pl.Series(x, strict=False)])
+@pytest.mark.parametrize("unknown", [None, float("nan"), -1])
+def test_string_labels_with_any_sign_for_unknown(container: Any, unknown: Any) -> None:
+    if unknown is not None and container not in (np.array, list, pd.Series):
+        pytest.skip("a polars column has one type")
+    labels: list[Any] = ["a", unknown, unknown, "b"]
+    values = np.array(labels, dtype=object) if container is np.array else container(labels)
+    clf = iso.DirichletClassifier().fit(iso.Graph.from_edges([0, 1, 2], [1, 2, 3]), values)
+    assert clf.labels_.tolist() == ["a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize("labels", [{"a": 3, "d": 7}, {"a": "x", "d": "y"}])
+def test_unreached_nodes_have_no_label_and_no_confidence(labels: dict[str, Any]) -> None:
+    graph = iso.Graph.from_edges(["a", "b", "c", "e"], ["b", "c", "d", "f"])
+    with pytest.warns(iso.UnreachedWarning, match="2 of 6 nodes"):
+        clf = iso.DirichletClassifier().fit(graph, labels)
+    unknown = -1 if labels["a"] == 3 else None
+    assert clf.labels_.tolist()[4:] == [unknown, unknown]
+    np.testing.assert_array_equal(clf.reached_, [True] * 4 + [False] * 2)
+    assert np.isnan(clf.temperatures_[4:]).all()
+    np.testing.assert_array_equal(clf.confidence_[4:], 0)
+    np.testing.assert_array_equal(clf.predict_proba()[4:], 0)
+
+
+def test_probabilities() -> None:
+    graph = iso.Graph.from_networkx(nx.les_miserables_graph())
+    labels = {"Valjean": "a", "Marius": "b", "Myriel": "c"}
+    clf = iso.DirichletClassifier().fit(graph, labels)
+    probabilities = clf.predict_proba()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    np.testing.assert_array_equal(clf.classes_[probabilities.argmax(axis=1)], clf.labels_)
+    others = np.delete(np.arange(graph.n_nodes), graph.index(list(labels)))
+    softmax = np.exp(clf.scores_) / np.exp(clf.scores_).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(probabilities[others], softmax[others], rtol=1e-6)
+    np.testing.assert_array_equal(clf.confidence_, probabilities.max(axis=1))
+    np.testing.assert_array_equal(clf.confidence_[graph.index(list(labels))], 1)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_new_node_has_the_mean_temperature_of_its_neighbours(karate: Any, rule: str) -> None:
+    clf = iso.DirichletClassifier(rule=rule, tol=1e-9).fit(karate, LEADERS)
+    others = np.delete(np.arange(34), [0, 33])
+    own_rows = csr_array(nx.to_scipy_sparse_array(karate))[others]
+    np.testing.assert_array_equal(clf.predict(own_rows), clf.labels_[others])
+    np.testing.assert_allclose(clf.predict_proba(own_rows), clf.predict_proba()[others], atol=1e-6)
+
+
+def test_a_new_node_without_neighbours_has_no_label(karate: Any) -> None:
+    clf = iso.DirichletClassifier().fit(karate, LEADERS)
+    assert clf.predict(np.zeros((1, 34))).tolist() == [None]
+    with pytest.raises(ValueError, match="X has 33 features, but DirichletClassifier is expecting 34"):
+        clf.predict(np.zeros((1, 33)))
+
+
+def test_directed_graphs_by_both_sides() -> None:
+    arcs = csr_array(np.array([[0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]))
+    graph = iso.Graph.from_scipy(arcs, directed=True)
+    with pytest.warns(iso.UnreachedWarning):
+        source = iso.DirichletClassifier(side="source").fit(graph, {0: 0, 2: 1})
+    assert source.labels_.tolist() == [0, -1, 1, -1]  # no path of the bipartite graph joins 1 or 3 to a seed
+    both = iso.DirichletClassifier(side="both").fit(graph, {0: 0, 2: 1})
+    assert both.labels_.tolist() == [0, -1 if not both.reached_[1] else both.labels_[1], 1, 1]
+
+
+def test_bipartite_graphs_label_rows_and_columns() -> None:
+    biadjacency = np.array([[1, 1, 0, 0], [1, 0, 0, 0], [0, 0, 1, 1]])
+    graph = iso.Graph.from_biadjacency(biadjacency, rows=["r1", "r2", "r3"], columns=["c1", "c2", "c3", "c4"])
+    clf = iso.DirichletClassifier().fit(graph, {"r1": "left", "c4": "right"})
+    assert clf.labels_[: graph.n_rows].tolist() == ["left", "left", "right"]
+    assert clf.labels_[graph.n_rows :].tolist() == ["left", "left", "right", "right"]
+
+
+def test_weights_decide() -> None:
+    edges = [0, 1], [1, 2]
+    for weight, label in (([3, 1], 0), ([1, 3], 1)):
+        clf = iso.DirichletClassifier(rule="vanilla").fit(iso.Graph.from_edges(*edges, weight=weight), {0: 0, 2: 1})
+        assert clf.labels_[1] == label
+
+
+def test_a_path_is_split_in_the_middle() -> None:
+    """Ten sweeps split it 189 to 11."""
+    graph = iso.Graph.from_edges(np.arange(199), np.arange(1, 200))
+    for solver in ("cg", "direct", "auto"):
+        clf = iso.DirichletClassifier(solver=solver).fit(graph, {0: "a", 199: "b"})
+        assert np.count_nonzero(clf.labels_ == "a") == 100
+
+
+def test_clone_pickle_and_parameters(karate: Any) -> None:
+    clf = iso.DirichletClassifier(rule="relative", tol=1e-5).fit(karate, LEADERS)
+    assert clone(clf).get_params() == clf.get_params()
+    again = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(again.labels_, clf.labels_)
+    np.testing.assert_array_equal(again.predict_proba(), clf.predict_proba())
+
+
+def test_a_second_fit_forgets_the_first(karate: Any) -> None:
+    clf = iso.DirichletClassifier().fit(karate, LEADERS)
+    first = clf.confidence_
+    clf.fit(karate, {0: "Officer", 33: "Mr. Hi"})
+    np.testing.assert_array_equal(clf.labels_[[0, 33]], ["Officer", "Mr. Hi"])
+    np.testing.assert_allclose(clf.confidence_, first, atol=1e-3)
+
+
+def test_a_class_without_a_seed_does_not_exist() -> None:
+    clf = iso.DirichletClassifier().fit(iso.Graph.from_edges([0, 1], [1, 2]), [5, -1, 9])
+    assert clf.classes_.tolist() == [5, 9]
+    assert clf.temperatures_.shape == (3, 2)
+
+
+def test_a_class_with_a_single_seed_is_worth_a_warning() -> None:
+    graph = iso.Graph.from_edges([0, 1, 2], [1, 2, 3])
+    with pytest.warns(iso.RareClassWarning, match="the class 1 has a single seed"):
+        iso.DirichletClassifier().fit(graph, [0, 0, -1, 1])
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"rule": "centred"}, "rule='centred', but it must be one of 'centered', 'relative', 'vanilla', 'weighted'"),
+        ({"solver": "jacobi"}, "solver='jacobi', but it must be one of 'auto', 'cg', 'direct', 'sweeps'"),
+        ({"side": "target"}, "side='target', but it must be one of 'both', 'source'"),
+        ({"engine": "cloud"}, "engine='cloud', but it must be one of 'local'"),
+        ({"tol": 0}, "tol=0, but it must be positive"),
+        ({"tol": None}, "tol=None asks for a fixed number of iterations: set max_iter"),
+        ({"max_iter": 0}, "max_iter=0, but it must be at least 1"),
+    ],
+)
+def test_bad_parameters(karate: Any, parameters: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        iso.DirichletClassifier(**parameters).fit(karate, LEADERS)
+
+
+@pytest.mark.parametrize(
+    ("seeds", "message"),
+    [
+        ({0: "a", 99: "b"}, "not in the graph: 99"),
+        ({0: "a", 1: "a"}, "one class is not enough"),
+        ({}, "no seed"),
+        ([0, 1], "34"),
+    ],
+)
+def test_bad_seeds(karate: Any, seeds: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        iso.DirichletClassifier().fit(karate, seeds)
