@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from isotherm.graph import Graph
+from isotherm.graph import as_graph
 from isotherm.seeds import Floats, Ints, Labels, Seeds, decode_labels, encode_labels
 
 __all__ = ["LabelSplit", "cross_val_score"]
@@ -87,7 +87,7 @@ class LabelSplit:
 
 def cross_val_score(
     estimator: Any,
-    graph: Graph,
+    graph: Any,
     labels: Mapping[Any, Any] | Iterable[Any],
     *,
     split: LabelSplit | None = None,
@@ -101,7 +101,7 @@ def cross_val_score(
         A classifier with ``fit(graph, labels)`` and ``predict()``, such as `DirichletClassifier`. It is cloned for
         each fold and stays as it is.
     graph
-        The whole graph, given to every fold.
+        The whole graph, given to every fold: whatever ``fit`` takes.
     labels
         ``{node: label}`` or one label for each node, as in ``fit``.
     split
@@ -119,6 +119,7 @@ def cross_val_score(
     from sklearn.base import clone
 
     score = _scoring(scoring)
+    graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
     codes = np.full(graph.n_nodes, -1, dtype=np.int64)
     codes[known.nodes] = known.codes

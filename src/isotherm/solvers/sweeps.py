@@ -29,7 +29,7 @@ class Sweeps(Iterative):
     def iterate(self, block: Block) -> Iterator[tuple[Report, Horizon]]:
         """Sweep without end, from one array to the other and back."""
         block.x[self.system.interior, block.clock] = 1
-        spare = block.x.copy()
+        spare = block.zeros()
         walked = 1.0
         while True:
             report = Report(

@@ -1,0 +1,228 @@
+"""Sparse matrices in compressed rows: what the graph is made of, read from matrices of any kind."""
+
+import numbers
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, issparse
+
+from isotherm import kernels
+from isotherm.nodes import Ids, flat
+
+__all__ = [
+    "Csr",
+    "as_sparse",
+    "assembled",
+    "both_ways",
+    "check_size",
+    "checked_entries",
+    "edge_weights",
+    "locked",
+    "read_matrix",
+    "read_only",
+    "tidy",
+    "undirected",
+]
+
+Floats: TypeAlias = NDArray[np.floating]
+
+MOST_NODES = 2**31 - 1  # indices are int32
+NOISE = 1e-8  # relative asymmetry that is taken for rounding
+
+
+class Csr(NamedTuple):
+    """A sparse matrix as the kernels take it: row ``i`` holds entries ``indptr[i]`` to ``indptr[i + 1] - 1``."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: Floats | None  # None: all one
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.indptr) - 1
+
+    @property
+    def entries(self) -> int:
+        """The number of entries."""
+        return len(self.indices)
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """The row of each entry."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
+
+    def to_scipy(self) -> csr_array:
+        """The same square matrix for SciPy, on the same memory where SciPy allows it."""
+        data = np.ones(self.entries) if self.weights is None else self.weights
+        return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
+
+
+def edge_weights(weight: Any, edges: int) -> NDArray[Any]:
+    """A number for each edge, not yet checked."""
+    values = np.ones(edges, dtype=bool) if weight is None else flat(weight, "weight")
+    if len(values) != edges:
+        raise ValueError(f"weight has {len(values)} values for {edges} edges")
+    if values.dtype == object:
+        for kind in set(map(type, values.tolist())):
+            if not issubclass(kind, numbers.Real | np.bool_):
+                raise TypeError(f"weights must be real numbers, not {kind.__name__}")
+        return values.astype(np.float64)
+    _check_real(values.dtype)
+    return values
+
+
+def check_size(nodes: int, directed: bool = False) -> None:
+    """Refuse a graph without nodes, and one too large for int32."""
+    most = MOST_NODES // 2 if directed else MOST_NODES
+    if not 0 < nodes <= most:
+        raise ValueError(f"the graph has {nodes or 'no'} nodes; it must have at least 1 and at most {most}")
+
+
+def _checked(values: NDArray[Any], nodes: Ids, ends: Callable[[int], tuple[int, int]]) -> Floats | None:
+    """The values as weights, None if all are one; ``ends`` gives the positions of the two nodes of an entry."""
+    lowest, highest = float(values.min(initial=1)), float(values.max(initial=1))
+    if lowest == highest:
+        return None
+    if not (lowest >= 0 and highest < np.inf):
+        bad = int(np.argmin((values >= 0) & (values < np.inf)))
+        between = " and ".join(repr(nodes.item(end)) for end in ends(bad))
+        raise ValueError(
+            f"the weight between nodes {between} is {values.item(bad)}; it must be finite and not negative"
+        )
+    return np.ascontiguousarray(values, dtype=_float_type(values.dtype))
+
+
+def checked_entries(csr: Csr, values: NDArray[Any], nodes: Ids) -> Floats | None:
+    """The values as weights of the entries, None if all are one."""
+    return _checked(values, nodes, lambda e: (int(np.searchsorted(csr.indptr, e, "right")) - 1, csr.indices.item(e)))
+
+
+def _check_real(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "biuf":
+        raise TypeError(f"weights must be real numbers, not {dtype}")
+
+
+def _float_type(dtype: np.dtype[Any]) -> type[np.floating]:
+    return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
+
+
+def as_sparse(value: Any, name: str) -> Any:
+    """A matrix, sparse or dense, as a sparse one of whatever format."""
+    if not issparse(value) and not isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must be a SciPy sparse matrix or a NumPy array, not {type(value).__name__}")
+    if value.ndim != 2:
+        raise ValueError(f"the {name} matrix must have two dimensions, not {value.ndim}")
+    _check_real(value.dtype)
+    return value if issparse(value) else coo_array(np.asarray(value, dtype=_float_type(value.dtype)))
+
+
+def read_matrix(matrix: Any, nodes: Ids, offset: int = 0) -> Csr:
+    """The entries of a matrix, between ``nodes[i]`` and ``nodes[offset + j]``, as they come."""
+    if matrix.format == "csr":
+        return _read_rows(matrix, nodes, offset)
+    if matrix.format in ("csc", "bsr"):
+        _compressed(matrix)
+    entries = matrix.tocoo()
+    entries = coo_array((entries.data, (entries.row, entries.col)), shape=matrix.shape)  # checks their range
+    return assembled(entries.row, entries.col + offset, entries.data, nodes)
+
+
+def _read_rows(matrix: Any, nodes: Ids, offset: int) -> Csr:
+    indptr, indices = _compressed(matrix)
+    indptr = np.pad(indptr, (0, len(nodes) - matrix.shape[0]), "edge")
+    csr = Csr(indptr, indices + np.int32(offset) if offset else indices, None)
+    return csr._replace(weights=checked_entries(csr, matrix.data[: csr.entries], nodes))
+
+
+def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The ``indptr`` and ``indices`` of a csr, csc or bsr matrix, which SciPy does not check once they are edited."""
+    height, width = getattr(matrix, "blocksize", (1, 1))
+    shape = matrix.shape[0] // height, matrix.shape[1] // width
+    major, minor = shape[::-1] if matrix.format == "csc" else shape
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices
+    rising = len(indptr) == major + 1 and indptr[0] == 0 and bool(np.all(indptr[1:] >= indptr[:-1]))
+    if not rising or indptr[-1] > min(len(indices), len(matrix.data)):
+        raise ValueError("the matrix is malformed: its indptr does not rise from 0 to the number of its entries")
+    indices = indices[: indptr[-1]]
+    if len(indices) and not (indices.min() >= 0 and indices.max() < minor):
+        raise ValueError(f"the matrix is malformed: its indices are not all between 0 and {minor - 1}")
+    return indptr, np.ascontiguousarray(indices, dtype=np.int32)
+
+
+def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], nodes: Ids) -> Csr:
+    """The entries of a list, in compressed rows."""
+    weights = _checked(values, nodes, lambda e: (rows.item(e), columns.item(e)))
+    data = np.ones(len(rows)) if weights is None else weights
+    return _csr(coo_array((data, (rows, columns)), shape=(len(nodes), len(nodes))).tocsr())
+
+
+def _csr(matrix: csr_array) -> Csr:
+    return Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data)
+
+
+def tidy(csr: Csr) -> tuple[Csr, bool, int]:
+    """The matrix in order, duplicates added and zeros gone; whether it is symmetric; its diagonal entries."""
+    ordered, symmetric, loops = kernels.active.scan(*csr, kernels.thread_count())
+    if not ordered:
+        matrix = csr.to_scipy().copy()
+        matrix.sum_duplicates()
+        return tidy(_csr(matrix))
+    if csr.weights is not None and not csr.weights.all():
+        return tidy(_kept(csr, csr.weights > 0))
+    return csr, symmetric, loops
+
+
+def _kept(csr: Csr, keep: NDArray[np.bool_]) -> Csr:
+    indptr = np.append(0, np.cumsum(keep))[csr.indptr]
+    return Csr(indptr, csr.indices[keep], None if csr.weights is None else csr.weights[keep])
+
+
+def undirected(csr: Csr, strict: bool) -> Csr:
+    """The symmetric matrix of the entries; if ``strict``, they must be symmetric already or in one triangle."""
+    csr, symmetric, loops = tidy(csr)
+    if loops:
+        csr = _kept(csr, csr.indices != csr.rows)
+    if symmetric:
+        return csr
+    above = csr.indices > csr.rows
+    if above.all() or not above.any():
+        return both_ways(csr)
+    matrix = csr.to_scipy()
+    skewed = _skewed_pair(matrix)
+    if skewed is None:
+        return _csr(0.5 * matrix + 0.5 * matrix.T)
+    if strict:
+        i, j = skewed
+        weights = f"the weights between nodes {i} and {j} are {matrix[i, j]} and {matrix[j, i]}"
+        raise ValueError(f"the adjacency matrix is not symmetric: {weights}; symmetrise it or pass directed=True")
+    return both_ways(csr)
+
+
+def _skewed_pair(matrix: csr_array) -> tuple[int, int] | None:
+    """The first pair of nodes whose two weights differ by more than rounding, if there is one."""
+    gap = (matrix - matrix.T).tocoo()
+    largest = matrix.max(axis=1).toarray().ravel()
+    noise = max(NOISE, 8 * np.finfo(matrix.dtype).eps) * np.minimum(largest[gap.row], largest[gap.col])
+    skewed = np.flatnonzero(np.abs(gap.data) > noise)
+    return (gap.row.item(skewed[0]), gap.col.item(skewed[0])) if len(skewed) else None
+
+
+def both_ways(csr: Csr) -> Csr:
+    """The sum of the matrix and its transpose."""
+    matrix = csr.to_scipy()
+    return _csr(matrix + matrix.T)
+
+
+def locked(values: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def read_only(csr: Csr) -> Csr:
+    """The same matrix, whose arrays cannot be written to."""
+    return Csr(locked(csr.indptr), locked(csr.indices), None if csr.weights is None else locked(csr.weights))

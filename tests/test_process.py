@@ -1,0 +1,103 @@
+"""What only a process of its own can show: Ctrl-C, fork, threads, and a machine without a compiler."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import isotherm as iso
+from isotherm.block_model import stochastic_block_model
+
+LONG_SOLVE = """
+import numpy as np, isotherm as iso
+n = 400
+grid = np.arange(n * n).reshape(n, n)
+source = np.concatenate([grid[:, :-1].ravel(), grid[:-1].ravel()])
+target = np.concatenate([grid[:, 1:].ravel(), grid[1:].ravel()])
+graph = iso.Graph.from_edges(source, target)
+print("solving", flush=True)
+iso.solve_dirichlet(graph, {0: 1.0, n * n - 1: 0.0}, solver="sweeps", tol=None, max_iter=10**7)
+"""
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, timeout=120
+    )
+
+
+def test_a_long_solve_can_be_interrupted_at_any_time() -> None:
+    process = subprocess.Popen([sys.executable, "-c", LONG_SOLVE], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"solving\n"
+    time.sleep(1)
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert b"KeyboardInterrupt" in errors
+
+
+SMALL_FIT = """
+import isotherm as iso
+clf = iso.DirichletClassifier(solver="cg").fit(iso.Graph.from_edges([0, 1, 2], [1, 2, 3]), {0: "a", 3: "b"})
+print(clf.labels_.tolist())
+"""
+
+
+def test_without_native_kernels_everything_works_and_one_line_says_so() -> None:
+    hidden = "import sys; sys.modules['isotherm.kernels._native'] = None\n"
+    result = run(hidden + SMALL_FIT)
+    assert result.stdout == "['a', 'a', 'b', 'b']\n"
+    assert result.stderr.count("installed without a C++ compiler") == 1
+    assert run(hidden + SMALL_FIT, ISOTHERM_KERNELS="native").returncode != 0
+
+
+def test_reference_kernels_can_be_asked_for() -> None:
+    result = run(SMALL_FIT + "print(iso.kernels.description())", ISOTHERM_KERNELS="reference")
+    assert result.stdout == "['a', 'a', 'b', 'b']\nreference (SciPy)\n"
+    assert result.stderr == ""
+
+
+@pytest.fixture(scope="module")
+def blocks() -> iso.Graph:
+    return stochastic_block_model([30_000, 30_000], 4e-4, 1e-4, np.random.default_rng(0))
+
+
+SEEDS = {node: int(node >= 30_000) for node in range(0, 60_000, 100)}
+
+
+def test_fits_in_threads_do_not_disturb_each_other(blocks: iso.Graph) -> None:
+    alone = iso.DirichletClassifier(n_threads=2).fit(blocks, SEEDS).temperatures_
+    with ThreadPoolExecutor(4) as pool:
+        fits = [pool.submit(iso.DirichletClassifier(n_threads=2).fit, blocks, SEEDS) for _ in range(4)]
+        for fit in fits:
+            np.testing.assert_array_equal(fit.result().temperatures_, alone)
+
+
+def test_the_number_of_threads_changes_nothing(blocks: iso.Graph) -> None:
+    one, many = (iso.DirichletClassifier(n_threads=k).fit(blocks, SEEDS).temperatures_ for k in (1, 5))
+    np.testing.assert_array_equal(one, many)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_forked_child_can_fit_after_its_parent_did(blocks: iso.Graph) -> None:
+    before = iso.DirichletClassifier(n_threads=2).fit(blocks, SEEDS).labels_
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(iso.DirichletClassifier(n_threads=2).fit(blocks, SEEDS).labels_, before)
+        os._exit(0 if same else 1)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            assert os.waitstatus_to_exitcode(status) == 0
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the forked child hangs")
