@@ -11,7 +11,7 @@ endif
 .PHONY: demo test lint bench clean
 
 demo: .venv/installed
-	$(BIN)/python -m isotherm.demo
+	$(BIN)/python -m isotherm.experiments.figure1
 
 test: .venv/installed lint
 	$(BIN)/python -m pytest

@@ -3,7 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
-#include "kernels.hpp"
+#include "elimination.hpp"
 
 namespace nb = nanobind;
 using namespace isotherm;
@@ -57,6 +57,14 @@ nb::object report_of(F&& f) {
     report = f();
   }
   return as_array(report);
+}
+
+// Hands a vector over to NumPy.
+template <class T>
+nb::object as_array(std::vector<T>&& values) {
+  auto* data = new std::vector<T>(std::move(values));
+  nb::capsule owner(data, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::ndarray<nb::numpy, T>(data->data(), {data->size()}, owner).cast();
 }
 
 template <class T>
@@ -115,6 +123,50 @@ void define(nb::module_& m) {
         },
         nb::arg("scale").noconvert(), nb::arg("beta").noconvert(), nb::arg("r").noconvert(), nb::arg("p").noconvert(),
         nb::arg("threads"));
+
+  m.def("eliminate",
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const uint8_t> interior, uint64_t seed) {
+          Factor factor;
+          {
+            nb::gil_scoped_release release;
+            factor = Elimination(csr<T>(indptr, indices, weights), interior.data(), seed).run();
+          }
+          return nb::make_tuple(as_array(std::move(factor.order)), as_array(std::move(factor.indptr)),
+                                as_array(std::move(factor.targets)), as_array(std::move(factor.shares)),
+                                as_array(std::move(factor.pivots)));
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("interior").noconvert(), nb::arg("seed"));
+
+  m.def("renumber",
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const int32_t> order) {
+          std::vector<int64_t> new_indptr;
+          std::vector<int32_t> new_indices;
+          std::vector<T> new_weights;
+          {
+            nb::gil_scoped_release release;
+            renumber<T>(csr<T>(indptr, indices, weights), order.data(), static_cast<int64_t>(order.size()), new_indptr,
+                        new_indices, new_weights);
+          }
+          return nb::make_tuple(as_array(std::move(new_indptr)), as_array(std::move(new_indices)),
+                                weights ? as_array(std::move(new_weights)) : nb::none());
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("order").noconvert());
+
+  m.def("precondition",
+        [](Indptr indptr, Indices targets, Vector<const float> shares, Vector<const T> pivots, Vector<const T> closing,
+           Block<const T> r, Block<T> z, int threads) {
+          const Csr<float> factor = csr<float>(indptr, targets, shares);
+          return with_width(r.shape(1), [&](auto width) {
+            return report_of<width>([&] {
+              return precondition<T, width>(factor, pivots.data(), closing.data(), r.data(), z.data(), threads);
+            });
+          });
+        },
+        nb::arg("indptr").noconvert(), nb::arg("targets").noconvert(), nb::arg("shares").noconvert(),
+        nb::arg("pivots").noconvert(), nb::arg("closing").noconvert(), nb::arg("r").noconvert(),
+        nb::arg("z").noconvert(), nb::arg("threads"));
 
   m.def("scan",
         [](Indptr indptr, Indices indices, Weights<T> weights, int threads) {

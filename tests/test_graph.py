@@ -447,7 +447,7 @@ class TestFromScipy:
             np.testing.assert_array_equal(getattr(matrix, name), getattr(before, name))
             assert getattr(matrix, name).flags.writeable
 
-    @pytest.mark.parametrize("form", ["csr_array", "csc_array"])
+    @pytest.mark.parametrize("form", ["csr", "csc", "bsr"])
     @pytest.mark.parametrize("directed", [False, True])
     @pytest.mark.parametrize(
         ("name", "position", "value"),
@@ -464,7 +464,7 @@ class TestFromScipy:
     def test_a_malformed_matrix_is_an_error_not_a_crash(
         self, form: str, directed: bool, name: str, position: int, value: int
     ) -> None:
-        matrix = getattr(sp, form)(WEIGHTED)
+        matrix = sp.bsr_array(WEIGHTED, blocksize=(1, 1)).asformat(form)
         getattr(matrix, name)[position] = value
         with pytest.raises(ValueError, match=r"malformed|indptr|indices|index"):
             Graph.from_scipy(matrix, directed=directed)

@@ -1,5 +1,6 @@
 """One contract, both kernels: native C++ and the plain SciPy oracle."""
 
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from problems import adjacencies
+from scipy.linalg import eigh
 from scipy.sparse import csr_array
 
 from isotherm import kernels
@@ -150,6 +152,90 @@ def test_reach(matrix: csr_array, data: st.DataObject) -> None:
         reached[list(seeds)] = 1
         backend.reach(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), reached)
         np.testing.assert_array_equal(reached > 0, hops[:, list(seeds)].any(axis=1))
+
+
+def dense_preconditioner(factor: Any, n: int) -> NDArray[np.float64]:
+    """The matrix M of which an elimination is the factor."""
+    _, indptr, targets, shares, pivots = factor
+    upper = np.eye(n) - np.asarray(csr_array((shares, targets, indptr), shape=(n, n)).todense())
+    return upper.T @ np.diag(1 / pivots) @ upper
+
+
+@given(adjacencies(), st.data())
+@settings(max_examples=60)
+def test_eliminate(matrix: csr_array, data: st.DataObject) -> None:
+    """All of the interior goes, each node before its targets, M is like the matrix, and equal to it on paths."""
+    n = matrix.shape[0]
+    dense = np.asarray(matrix.todense())
+    reached = np.zeros(n, dtype=np.uint8)
+    reached[data.draw(st.integers(0, n - 1))] = 1
+    boundary = np.flatnonzero(reached)
+    reference.reach(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), reached)
+    reached[boundary] = 0
+    interior = np.flatnonzero(reached)
+    exact = (np.diag(dense.sum(axis=1)) - dense)[np.ix_(interior, interior)]
+    arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
+    for backend in BACKENDS:
+        factor = backend.eliminate(*arrays, reached, 1)
+        order = factor[0]
+        assert sorted(order.tolist()) == interior.tolist()
+        assert all((factor[2][a:b] > v).all() for v, (a, b) in enumerate(pairwise(factor[1].tolist())))
+        found = dense_preconditioner(factor, len(interior))
+        expected = exact[np.ix_(*[np.searchsorted(interior, order)] * 2)]
+        if len(interior):
+            likeness = eigh(expected, found, eigvals_only=True)
+            assert 0.02 < likeness.min() <= likeness.max() < 50
+        if (dense > 0).sum(axis=1).max(initial=0) <= 2:
+            np.testing.assert_allclose(
+                found, expected, rtol=1e-5, atol=1e-5 * max(1.0, np.abs(expected).max(initial=0))
+            )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_elimination_is_right_on_average(backend: ModuleType) -> None:
+    graph, matrix = random_graph(12, True, np.float64, seed=3)
+    interior = np.ones(12, dtype=np.uint8)
+    interior[:2] = 0
+    exact = (np.diag(matrix.sum(axis=1)) - matrix)[2:, 2:]
+    draws = 3000
+    mean = np.zeros((10, 10))
+    for seed in range(1, draws + 1):
+        factor = backend.eliminate(*graph, interior, seed)
+        place = np.argsort(factor[0])
+        mean += dense_preconditioner(factor, 10)[np.ix_(place, place)] / draws
+    np.testing.assert_allclose(mean, exact, atol=0.06 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("width", kernels.WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_precondition(backend: ModuleType, dtype: Any, width: int) -> None:
+    n = 60
+    graph, matrix = random_graph(n, True, np.float64, seed=1)
+    interior = np.ones(n, dtype=np.uint8)
+    interior[:5] = 0
+    interior[matrix.sum(axis=1) == 0] = 0
+    factor = backend.eliminate(*graph, interior, 1)
+    inside = len(factor[0])
+    r, z = random_block(inside, width, dtype, 1), kernels.block(inside, width, dtype)
+    closing = np.ones(width, dtype)
+    report = kernels.Report(*backend.precondition(*factor[1:4], factor[4].astype(dtype), closing, r, z, 2))
+    expected = np.linalg.solve(dense_preconditioner(factor, inside), r.astype(float))
+    scale = np.abs(expected).max()
+    np.testing.assert_allclose(z / scale, expected / scale, atol=10 * tolerance(dtype))
+    np.testing.assert_allclose(report.dot[:-1], (r * expected).sum(axis=0), rtol=100 * tolerance(dtype))
+    closed = np.column_stack([z, z @ closing])
+    np.testing.assert_allclose(report.size, np.abs(closed).max(axis=0), rtol=10 * tolerance(dtype))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_renumber(backend: ModuleType, weighted: bool) -> None:
+    graph, matrix = random_graph(50, weighted, np.float64)
+    order = np.random.default_rng(0).permutation(50)[:30].astype(np.int32)
+    indptr, indices, weights = backend.renumber(*graph, order)
+    data = np.ones(len(indices)) if weights is None else weights
+    found = csr_array((data, indices, indptr), shape=(30, 30)).todense()
+    np.testing.assert_array_equal(found, matrix[np.ix_(order, order)])
+    assert (weights is None) != weighted
 
 
 @pytest.mark.skipif(kernels.native is None, reason="the native kernels were not built")

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 from problems import Problem, dense, harmonic, problems
 from scipy.sparse import csr_array, diags_array, eye_array, kron
 
+from isotherm import kernels
 from isotherm.block_model import stochastic_block_model
 from isotherm.dirichlet import ConvergenceWarning, interior_system, solve
 from isotherm.graph import Graph
 from isotherm.solvers import SOLVERS, System, prepare
 
-EXACT = ("cg", "direct")  # the paper's sweeps get there too, but not within a test's patience
+EXACT = ("cg", "direct", "elimination")  # the paper's sweeps get there too, but not within a test's patience
 
 
 def path(n: int) -> csr_array:
@@ -68,7 +69,7 @@ def test_tight_tolerance(solver: str, problem: Problem) -> None:
     assert relative_error(solution.temperatures, exact) < 1e-9
 
 
-@pytest.mark.parametrize("solver", ["cg", "direct", "sweeps"])
+@pytest.mark.parametrize("solver", ["cg", "direct", "elimination", "sweeps"])
 @given(problem=problems())
 @settings(max_examples=100)
 def test_default_tolerance(solver: str, problem: Problem) -> None:
@@ -96,9 +97,10 @@ CASES = {
 
 @pytest.mark.parametrize("tol", [1e-2, 1e-3, 1e-5, 1e-8])
 @pytest.mark.parametrize("case", CASES)
-def test_cg_keeps_its_tolerance_where_residuals_mislead(case: str, tol: float) -> None:
+@pytest.mark.parametrize("solver", ["cg", "elimination"])
+def test_tolerances_are_kept_where_residuals_mislead(solver: str, case: str, tol: float) -> None:
     matrix, boundary, values = CASES[case]
-    solution = prepare(system_of(matrix, boundary), "cg").solve(values, tol=tol)
+    solution = prepare(system_of(matrix, boundary), solver).solve(values, tol=tol)
     exact = harmonic(np.asarray(matrix.todense()), boundary, values)
     assert solution.converged
     assert relative_error(solution.temperatures, exact) <= tol
@@ -171,7 +173,7 @@ def test_sweeps_from_a_given_start() -> None:
     np.testing.assert_allclose(solution.temperatures, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["cg", "sweeps"])
+@pytest.mark.parametrize("solver", ["cg", "elimination", "sweeps"])
 def test_a_start_at_the_answer_ends_at_once(solver: str) -> None:
     boundary, values = random_boundary(400, 10, 3)
     system = system_of(grid(20, 20), boundary)
@@ -237,8 +239,47 @@ def test_progress_is_reported() -> None:
     assert seen[-1][1] == solution.error <= 1e-4
 
 
-def test_auto_is_direct_for_small_systems_and_cg_for_others() -> None:
+def test_auto_is_direct_for_small_systems() -> None:
     boundary, values = random_boundary(100, 4, 2)
     assert solve(system_of(grid(10, 10), boundary), values).solver == "direct"
+
+
+def test_auto_is_cg_where_that_is_fast() -> None:
+    graph = stochastic_block_model([5000, 5000], 2e-3, 1e-3, np.random.default_rng(0))
     boundary, values = random_boundary(10_000, 400, 2)
-    assert solve(system_of(grid(100, 100), boundary), values).solver == "cg"
+    assert solve(interior_system(graph.heat, boundary), values).solver == "cg"
+
+
+@pytest.mark.skipif(kernels.native is None, reason="in plain Python elimination is never the faster way")
+@pytest.mark.parametrize("matrix", [path(5000), grid(100, 100)], ids=["path", "grid"])
+def test_auto_turns_to_elimination_where_cg_stalls(matrix: csr_array) -> None:
+    boundary, values = random_boundary(matrix.shape[0], 5, 3)
+    system = system_of(matrix, boundary)
+    solution = solve(system, values, tol=1e-6)
+    assert solution.solver == "elimination"
+    assert solution.iterations < 120 < solve(system, values, tol=1e-6, solver="cg").iterations
+    exact = prepare(system, "direct").solve(values, tol=1e-10)
+    assert relative_error(solution.temperatures, exact.temperatures) <= 1e-6
+
+
+def test_auto_turns_to_elimination_once_for_many_blocks() -> None:
+    boundary, values = random_boundary(4900, 60, 40)
+    system = system_of(grid(70, 70), boundary)
+    found = solve(system, values, tol=1e-6)
+    assert relative_error(found.temperatures, prepare(system, "direct").solve(values, tol=1e-9).temperatures) <= 1e-6
+
+
+def test_elimination_is_exact_on_trees() -> None:
+    rng = np.random.default_rng(0)
+    parents = [int(rng.integers(i)) for i in range(1, 3000)]
+    graph = Graph.from_edges(range(1, 3000), parents, weight=rng.lognormal(size=2999))
+    boundary, values = random_boundary(3000, 20, 2)
+    solution = prepare(interior_system(graph.heat, boundary), "elimination").solve(values, tol=1e-6)
+    assert solution.iterations <= 2
+
+
+def test_elimination_can_be_repeated() -> None:
+    boundary, values = random_boundary(900, 10, 3)
+    system = system_of(grid(30, 30), boundary)
+    one, two = (prepare(system, "elimination").solve(values, tol=1e-3).temperatures for _ in range(2))
+    np.testing.assert_array_equal(one, two)

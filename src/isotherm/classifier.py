@@ -30,8 +30,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     rule : {"centered", "relative", "vanilla", "weighted"}
         How temperatures become scores; see :mod:`isotherm.rules`.
-    solver : {"auto", "cg", "sweeps", "direct"}
-        How equilibrium is found; ``auto`` is ``direct`` for small graphs and ``cg`` for others.
+    solver : {"auto", "cg", "direct", "elimination", "sweeps"}
+        How equilibrium is found; ``auto`` is ``direct`` for small graphs, ``cg`` for graphs on which it is fast, and
+        ``elimination`` for the others: grids, roads, long chains.
     tol : float or None
         Largest error of a temperature, relative to the spread (standard deviation) of the temperatures of its class:
         with 1e-3, about one label in a thousand is open. None for exactly ``max_iter`` iterations, as in
@@ -192,7 +193,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         for name, allowed in (
             ("rule", RULES),
-            ("solver", ("auto", *SOLVERS)),
+            ("solver", tuple(SOLVERS)),
             ("side", ("both", "source")),
             ("engine", ENGINES),
         ):

@@ -154,7 +154,7 @@ def solve_dirichlet(
     tol : float or None
         Largest error allowed, relative to the spread (the standard deviation) of the temperatures of a column.
         None for exactly ``max_iter`` iterations.
-    solver : {"auto", "cg", "sweeps", "direct"}
+    solver : {"auto", "cg", "direct", "elimination", "sweeps"}
         How to solve.
     max_iter : int, optional
         Most iterations allowed.

@@ -5,12 +5,14 @@ array of six rows (dot, step, residual, sum, square, size), with a value for eac
 for the closing column: minus the sum of the columns marked by ``closing``.
 """
 
+from heapq import heapify, heappop, heappush
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import spsolve_triangular
 
 Floats: TypeAlias = NDArray[np.floating]
 Indptr: TypeAlias = NDArray[np.int64]
@@ -68,6 +70,100 @@ def cg_turn(scale: Floats, beta: Floats, r: Floats, p: Floats, threads: int) -> 
     """The next direction: ``p = D^-1 r + beta p``."""
     p *= beta
     p += scale[:, None] * r
+
+
+def eliminate(
+    indptr: Indptr, indices: Indices, weights: Floats | None, interior: NDArray[np.uint8], seed: int
+) -> tuple[Indices, Indptr, Indices, NDArray[np.float32], NDArray[np.float64]]:
+    """Approximate elimination of the interior: order, and for each node in it targets, shares and pivot.
+
+    A node goes when it has the fewest neighbours. Of the clique that its neighbours would form, each of them, lightest
+    first, keeps one edge to a heavier one, drawn in proportion to weight. The boundary is one node, -1, that stays.
+    """
+    rng = np.random.default_rng(seed)
+    around = _neighbours(_matrix(indptr, indices, weights, np.float64), interior)
+    queue = [(len(edges), node) for node, edges in around.items()]
+    heapify(queue)
+    order: list[int] = []
+    pivots: list[float] = []
+    factor: list[list[tuple[int, float]]] = []
+    while around:
+        degree, node = heappop(queue)
+        if degree != len(around.get(node, ())):
+            continue
+        rays = sorted((weight, other) for other, weight in around.pop(node).items())
+        total = sum(weight for weight, _ in rays)
+        order.append(node)
+        pivots.append(1 / total)
+        factor.append([(other, weight / total) for weight, other in rays if other >= 0])
+        _replace_star(around, node, rays, rng)
+        for other, _ in factor[-1]:
+            heappush(queue, (len(around[other]), other))
+    position = np.zeros(len(indptr), dtype=np.int32)
+    position[order] = np.arange(len(order))
+    entries = [entry for row in factor for entry in row]
+    return (
+        np.array(order, dtype=np.int32),
+        np.cumsum([0, *map(len, factor)], dtype=np.int64),
+        position[np.array([target for target, _ in entries], dtype=np.int64)],
+        np.array([share for _, share in entries], dtype=np.float32),
+        np.array(pivots),
+    )
+
+
+def _neighbours(matrix: csr_array, interior: NDArray[np.uint8]) -> dict[int, dict[int, float]]:
+    around: dict[int, dict[int, float]] = {}
+    for node in np.flatnonzero(interior).tolist():
+        row = slice(matrix.indptr[node], matrix.indptr[node + 1])
+        edges = around.setdefault(node, {})
+        for end, weight in zip(matrix.indices[row].tolist(), matrix.data[row].tolist(), strict=True):
+            other = end if interior[end] else -1
+            edges[other] = edges.get(other, 0.0) + weight
+    return around
+
+
+def _replace_star(
+    around: dict[int, dict[int, float]], node: int, rays: list[tuple[float, int]], rng: np.random.Generator
+) -> None:
+    weights = np.array([weight for weight, _ in rays])
+    for place, (weight, one) in enumerate(rays):
+        if one >= 0:
+            del around[one][node]
+        heavier = weights[place + 1 :]
+        if len(heavier):
+            two = rays[place + 1 + int(rng.choice(len(heavier), p=heavier / heavier.sum()))][1]
+            for a, b in ((one, two), (two, one)):
+                if a >= 0:
+                    around[a][b] = around[a].get(b, 0.0) + weight * float(heavier.sum() / weights.sum())
+
+
+def precondition(
+    indptr: Indptr,
+    targets: Indices,
+    shares: NDArray[np.float32],
+    pivots: Floats,
+    closing: Floats,
+    r: Floats,
+    z: Floats,
+    threads: int,
+) -> NDArray[np.float64]:
+    """``z = M^-1 r`` with the factor of ``eliminate``; reports ``r . z`` and the size of z."""
+    factor = eye_array(len(pivots), format="csr") - _matrix(indptr, targets, shares.astype(np.float64), np.float64)
+    down = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), lower=True, unit_diagonal=True)
+    z[:] = spsolve_triangular(factor.tocsr(), pivots[:, None] * down, lower=False, unit_diagonal=True)
+    report = np.zeros((6, r.shape[1] + 1))
+    report[0, :-1] = _dot(r, z)
+    report[5] = _largest(_close(z, closing))
+    return report
+
+
+def renumber(
+    indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices
+) -> tuple[Indptr, Indices, Floats | None]:
+    """The part of a symmetric matrix between the nodes in ``order``, renumbered by it."""
+    part = _matrix(indptr, indices, weights, np.float64)[order][:, order]
+    part.sort_indices()
+    return part.indptr.astype(np.int64), part.indices.astype(np.int32), None if weights is None else part.data
 
 
 def scan(indptr: Indptr, indices: Indices, weights: Floats | None, threads: int) -> tuple[bool, bool, int]:

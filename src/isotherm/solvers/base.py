@@ -58,6 +58,11 @@ class System:
         return np.bincount(owner, conductivity, minlength=len(counts)).astype(np.float64)
 
     @property
+    def mean_degree(self) -> float:
+        """Entries per node."""
+        return self.heat.entries / self.heat.n
+
+    @property
     def least_horizon(self) -> float:
         """A lower bound on the longest expected time to absorption: interior degree over boundary flux."""
         flux = float(self.flux.sum())

@@ -14,6 +14,9 @@ The error is taken to be twice the estimate, but no more than the bound and no l
 graphs, from paths, grids, roads and barbells to power laws on a million nodes, stopping by it kept every tolerance
 and took 0 to 25 percent more iterations than an oracle who knows the error (and half as many again in one case, ten
 seeds on a million nodes, where the estimate alone would have stopped at 1600 times the tolerance).
+
+With a good preconditioner M there is no need for that: ``M^-1 r`` is the error but for a factor that was between 0.5
+and 4 on the same graphs. It counts three times.
 """
 
 import numpy as np
@@ -24,6 +27,7 @@ from isotherm.kernels import Report
 __all__ = ["Convergence"]
 
 SAFETY = 2.0  # the estimate counts this many times
+PRECONDITIONED = 3.0  # so does the error that a preconditioner tells
 SLACK = 10.0  # the bound exceeds the error by at least this much
 
 
@@ -53,15 +57,28 @@ class Convergence:
         """Whether the error is below the tolerance."""
         return self.error <= self.tol
 
-    def update(self, report: Report, horizon: float) -> None:
-        """Take in one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
+    def update(self, report: Report, horizon: float, error: NDArray[np.float64] | None = None) -> None:
+        """Take in one iteration.
+
+        Parameters
+        ----------
+        report : Report
+            What the iteration measured.
+        horizon : float
+            An upper bound on the longest expected time to absorption.
+        error : ndarray, optional
+            The largest ``M^-1 r`` of each column, for a good preconditioner M.
+        """
         step, residual = report.step[self.watched], report.residual[self.watched]
         mean = report.sum[self.watched] / self.n_reached
         spread = np.sqrt(np.maximum(report.square[self.watched] / self.n_reached - mean**2, 0))
         self._path.append(self._path[-1] + step)
         self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)
-        error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
+        if error is None:
+            error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
+        else:
+            error = np.minimum(PRECONDITIONED * error[self.watched], bound)
         self.residual, self.error, self.error_bound = (
             float(np.max(np.divide(value, spread, out=np.where(value > 0, np.inf, 0), where=spread > 0), initial=0))
             for value in (residual, error, bound)

@@ -18,7 +18,7 @@ from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, Progress, Solution, System
 from isotherm.solvers.convergence import Convergence
 
-__all__ = ["Block", "Horizon", "Iterative"]
+__all__ = ["Block", "Horizon", "Iteration", "Iterative"]
 
 CLASS_COLUMNS = kernels.WIDTHS[-1] - 1  # beside the clock
 SINGLE_TOL = 1e-4  # below this, float64
@@ -35,6 +35,14 @@ class Horizon(NamedTuple):
     def bound(self) -> float:
         """An upper bound, once at most half is missing."""
         return self.so_far / (1 - self.missing) if self.missing <= 0.5 else np.inf
+
+
+class Iteration(NamedTuple):
+    """What one iteration tells: its measurements, the horizon and, where a preconditioner knows it, the error."""
+
+    report: Report
+    horizon: Horizon
+    error: NDArray[np.float64] | None = None
 
 
 class Block:
@@ -55,7 +63,9 @@ class Block:
         self.scale = np.divide(1, system.degree, out=np.zeros(n), where=interior).astype(dtype)
         self.closing = np.zeros(self.width, dtype)
         self.x = self.zeros()
-        self.deviations[system.boundary] = values - offset
+        deviations = values - offset
+        rounding = 4 * np.finfo(np.float64).eps * np.abs(values).max(axis=0, initial=0)
+        self.deviations[system.boundary] = np.where(np.abs(deviations) > rounding, deviations, 0)
         indptr, indices, weights = system.heat
         self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
 
@@ -100,8 +110,12 @@ class Iterative(ABC):
         """The constant that each column is measured from and begins at, shape (k,)."""
 
     @abstractmethod
-    def iterate(self, block: Block) -> Iterator[tuple[Report, Horizon]]:
-        """Improve ``block.x`` as far as it goes; after each iteration give what was measured, and the horizon."""
+    def iterate(self, block: Block) -> Iterator[Iteration]:
+        """Improve ``block.x`` as far as it goes."""
+
+    def stop_early(self, iteration: Iteration, convergence: Convergence) -> bool:
+        """Whether to end before the tolerance is met."""
+        return False
 
     def solve(
         self,
@@ -154,13 +168,14 @@ class Iterative(ABC):
                 block.begin(start)
             convergence = Convergence(tol or 0.0, block.watch(closed), int(np.count_nonzero(self.system.reached)))
             spoilt = False
-            for report, horizon in self.iterate(block):
+            for iteration in self.iterate(block):
                 iterations += 1
-                convergence.update(report, horizon.bound)
+                convergence.update(iteration.report, iteration.horizon.bound, iteration.error)
                 if progress is not None:
                     progress(iterations, convergence.error)
-                spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * horizon.so_far > tol
-                if spoilt or convergence.done or convergence.exhausted or iterations >= max_iter:
+                spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * iteration.horizon.so_far > tol
+                ended = convergence.done or convergence.exhausted or iterations >= max_iter
+                if spoilt or ended or self.stop_early(iteration, convergence):
                     break
             if not spoilt or iterations >= max_iter:
                 break

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.kernels import Report
-from isotherm.solvers.iterative import Block, Horizon, Iterative
+from isotherm.solvers.iterative import Block, Horizon, Iteration, Iterative
 
 __all__ = ["Sweeps"]
 
@@ -26,7 +26,7 @@ class Sweeps(Iterative):
         """The mean temperature of the seeds."""
         return values.mean(axis=0)
 
-    def iterate(self, block: Block) -> Iterator[tuple[Report, Horizon]]:
+    def iterate(self, block: Block) -> Iterator[Iteration]:
         """Sweep without end, from one array to the other and back."""
         block.x[self.system.interior, block.clock] = 1
         spare = block.zeros()
@@ -37,5 +37,5 @@ class Sweeps(Iterative):
             )
             block.x, spare = spare, block.x
             surviving = float(report.size[block.clock])
-            yield report, Horizon(walked, surviving)
+            yield Iteration(report, Horizon(walked, surviving))
             walked += surviving

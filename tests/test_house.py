@@ -1,0 +1,156 @@
+"""The house stands: rooms import downhill, the roof is light, and no file knows the machine it was written on."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import isotherm
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "isotherm"
+MAP = (
+    (ROOT / "CONTRIBUTING.md")
+    .read_text(encoding="utf-8")
+    .split("## The rooms")[1]
+    .split("```text\n")[1]
+    .split("```")[0]
+)
+ROOMS = [line.split()[0].removesuffix("/").removesuffix(".py") for line in MAP.splitlines()]  # from the top
+
+
+def files_of(room: str) -> list[Path]:
+    return sorted((SOURCE / room).rglob("*.py")) or [SOURCE / f"{room}.py"]
+
+
+def imported_rooms(source: str) -> set[str]:
+    """Rooms that a module imports, anywhere in its code; "isotherm" for the roof and for relative imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level:
+            names.add("isotherm")
+        elif isinstance(node, ast.ImportFrom):
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+            names.update(arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str))
+    parts = [name.split(".") for name in names]
+    return {name[1] if len(name) > 1 and name[1] in ROOMS else "isotherm" for name in parts if name[0] == "isotherm"}
+
+
+def test_the_map_shows_every_room() -> None:
+    modules = {path.stem for path in SOURCE.glob("*.py")} - {"__init__"}
+    packages = {path.parent.name for path in SOURCE.glob("*/*.py")}
+    assert sorted(ROOMS) == sorted(modules | packages), "the map is in CONTRIBUTING.md"
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_imports_only_rooms_below_it(room: str) -> None:
+    below = set(ROOMS[ROOMS.index(room) :])
+    for path in files_of(room):
+        upward = imported_rooms(path.read_text(encoding="utf-8")) - below
+        assert not upward, f"{path.relative_to(ROOT)} imports {', '.join(upward)}"
+
+
+@pytest.mark.parametrize(
+    ("source", "rooms"),
+    [
+        ("from isotherm.solvers.base import System", {"solvers"}),
+        ("from isotherm import kernels, seeds", {"kernels", "seeds"}),
+        ("import isotherm.rules as r, numpy", {"rules"}),
+        ("def f():\n    from isotherm.classifier import DirichletClassifier", {"classifier"}),
+        ("if TYPE_CHECKING:\n    from isotherm.graph import Graph", {"graph"}),
+        ("importlib.import_module('isotherm.engines.local')", {"engines"}),
+        ("import isotherm as iso", {"isotherm"}),
+        ("from isotherm import Graph", {"isotherm"}),
+        ("from .graph import Graph", {"isotherm"}),
+        ("from isothermal.graph import Graph", set()),
+    ],
+)
+def test_imports_are_seen(source: str, rooms: set[str]) -> None:
+    assert imported_rooms(source) == rooms
+
+
+@pytest.mark.parametrize("name", isotherm.__all__)
+def test_a_public_name_can_be_imported_and_is_documented(name: str) -> None:
+    value = getattr(isotherm, name)
+    assert value.__name__ == name
+    assert value.__doc__
+    assert not value.__doc__.startswith(f"{name}(")  # what a dataclass writes for itself
+
+
+def test_all_names_the_roof() -> None:
+    assert isotherm.__all__ == sorted(isotherm.__all__)
+    assert set(isotherm.__all__) <= set(dir(isotherm))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        isotherm.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_module_has_what_its_all_says(room: str) -> None:
+    for path in files_of(room):
+        inside = path.relative_to(SOURCE.parent).with_suffix("").parts
+        module = import_module(".".join(inside).removesuffix(".__init__"))
+        assert [name for name in getattr(module, "__all__", []) if not hasattr(module, name)] == []
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert isotherm.__version__ == project["version"]
+    assert f"\nversion: {isotherm.__version__}\n" in citation
+    assert isotherm.__version__ in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def run(code: str) -> str:
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+
+def test_the_import_is_fast() -> None:
+    seconds = [float(run("import isotherm, time; print(time.process_time())")) for _ in range(3)]
+    assert min(seconds) < 0.3
+
+
+def test_the_import_is_light() -> None:
+    loaded = run("import isotherm, sys; print(*sys.modules)").split()
+    assert "isotherm" in loaded
+    assert not {"matplotlib", "polars", "pandas", "networkx", "igraph", "sklearn", "scipy", "numpy"} & set(loaded)
+
+
+def test_the_rooms_need_nothing_optional() -> None:
+    code = f"import sys, isotherm, isotherm.{', isotherm.'.join(ROOMS)}\nprint(*sys.modules)"
+    loaded = run(code).split()
+    assert "sklearn" in loaded
+    assert not {"matplotlib", "polars", "networkx", "igraph"} & set(loaded)  # scikit-learn itself looks for pandas
+
+
+def text_files() -> list[Path]:
+    folders = [path for name in ("src", "tests", "docs", "benchmarks", "native") for path in (ROOT / name).rglob("*")]
+    top = [path for path in ROOT.iterdir() if path.suffix in {".md", ".toml", ".cff", ".yaml", ".txt"}]
+    files = [path for path in [*folders, *top, ROOT / "Makefile"] if path.is_file()]
+    return [path for path in files if path.suffix not in {".png", ".so", ".pyc"}]
+
+
+def personal_paths(text: str) -> list[str]:
+    homes = "|".join(["home", "Users", "root", "work"])
+    return re.findall(rf"(?<![\w.])/(?:{homes})/\w+", text)
+
+
+def test_no_file_names_a_folder_of_this_machine() -> None:
+    files = text_files()
+    assert ROOT / "README.md" in files
+    assert Path(__file__) in files
+    found = {path: personal_paths(path.read_text(encoding="utf-8", errors="replace")) for path in files}
+    assert {path: paths for path, paths in found.items() if paths} == {}
+
+
+def test_personal_paths_are_seen() -> None:
+    assert personal_paths("open('" + "/".join(["", "home", "ann", "x.csv'"]) + "')")
+    assert not personal_paths("src/work/x, https://example.org/home/x, at home/work")

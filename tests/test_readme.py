@@ -1,0 +1,86 @@
+"""The README: its examples run as pasted, its links lead somewhere, its numbers are what comes out."""
+
+import re
+from collections import Counter
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+import isotherm as iso
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", README, re.DOTALL)
+
+
+def test_every_python_example_has_its_output() -> None:
+    assert len(EXAMPLES) == README.count("```python") >= 2
+
+
+@pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=range(len(EXAMPLES)))
+def test_an_example_works_as_pasted(code: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == output
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_links_lead_somewhere(document: str) -> None:
+    targets = re.findall(r"\]\(([^)#]+)\)", (ROOT / document).read_text(encoding="utf-8"))
+    missing = [target for target in targets if "://" not in target and not (ROOT / target).exists()]
+    assert not missing
+
+
+def test_the_commands_exist() -> None:
+    rules = set(re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    for document in ("README.md", "CONTRIBUTING.md"):
+        used = set(re.findall(r"(?:^    |`)make (\w+)", (ROOT / document).read_text(encoding="utf-8"), re.MULTILINE))
+        assert {"demo", "test", "lint", "bench"} <= used <= rules
+
+
+def ours(G: nx.Graph) -> Any:
+    return iso.DirichletClassifier().fit(G, {0: 0, 199: 1}).labels_
+
+
+def of_networkx(G: nx.Graph) -> Any:
+    nx.set_node_attributes(G, {0: 0, 199: 1}, "label")
+    return nx.node_classification.harmonic_function(G)
+
+
+def of_scikit_network(G: nx.Graph) -> Any:
+    from sknetwork.classification import DiffusionClassifier
+
+    return DiffusionClassifier().fit_predict(csr_matrix(nx.to_scipy_sparse_array(G)), {0: 0, 199: 1})
+
+
+def of_scikit_learn(G: nx.Graph) -> Any:
+    from sklearn.semi_supervised import LabelPropagation
+
+    known = np.full(200, -1)
+    known[[0, 199]] = 0, 1
+    kernel = nx.to_numpy_array(G)
+    return LabelPropagation(kernel=lambda *_: kernel).fit(np.arange(200)[:, None], known).transduction_
+
+
+@pytest.mark.filterwarnings("ignore:max_iter=1000 was reached")
+@pytest.mark.parametrize(
+    ("name", "label"),
+    [
+        ("Isotherm", ours),
+        ("networkx", of_networkx),
+        ("scikit-network", of_scikit_network),
+        ("scikit-learn", of_scikit_learn),
+    ],
+)
+def test_the_comparison_holds(name: str, label: Callable[[nx.Graph], Any]) -> None:
+    row = re.search(rf"^\| {name} ?([\d.]*).*?(\d+) / (\d+)", README, re.MULTILINE)
+    assert row
+    if row[1] and row[1] != version(name):
+        pytest.skip(f"the README compares with {name} {row[1]}, and {version(name)} is installed")
+    counts = Counter(np.asarray(label(nx.path_graph(200))).tolist())
+    assert (counts[0], counts[1]) == (int(row[2]), int(row[3]))
