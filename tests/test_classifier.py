@@ -190,7 +190,7 @@ def test_a_class_with_a_single_seed_is_worth_a_warning() -> None:
     ("parameters", "message"),
     [
         ({"rule": "centred"}, "rule='centred', but it must be one of 'centered', 'relative', 'vanilla', 'weighted'"),
-        ({"solver": "jacobi"}, "solver='jacobi', but it must be one of 'auto', 'cg', 'direct', 'elimination', 'sweeps'"),
+        ({"solver": "jacobi"}, "solver='jacobi', but it must be one of 'auto', 'cg', 'direct', 'elimination'"),
         ({"side": "target"}, "side='target', but it must be one of 'both', 'source'"),
         ({"engine": "cloud"}, "engine='cloud', but it must be one of 'local'"),
         ({"tol": 0}, "tol=0, but it must be positive"),
