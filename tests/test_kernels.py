@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from problems import adjacencies
 from scipy.linalg import eigh
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random_array
 
 from isotherm import kernels
 from isotherm.kernels import reference
@@ -139,6 +139,18 @@ def test_scan(matrix: csr_array, data: st.DataObject) -> None:
     for backend in BACKENDS:
         arrays = matrix.indptr.astype(np.int64), indices.astype(np.int32), matrix.data.astype(np.float64)
         assert tuple(backend.scan(*arrays, 2)) == expected
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bipartite(backend: ModuleType, weighted: bool) -> None:
+    n = 40
+    arcs = random_array((n, n), density=0.1, rng=np.random.default_rng(0), format="csr")
+    weights = arcs.data if weighted else None
+    indptr, indices, found = backend.bipartite(arcs.indptr.astype(np.int64), arcs.indices.astype(np.int32), weights)
+    matrix = csr_array((np.ones(len(indices)) if found is None else found, indices, indptr), shape=(2 * n, 2 * n))
+    dense = arcs.todense() if weighted else (arcs.todense() > 0).astype(float)
+    np.testing.assert_array_equal(matrix.todense(), np.block([[np.zeros((n, n)), dense], [dense.T, np.zeros((n, n))]]))
+    assert tuple(backend.scan(indptr, indices, found, 1)) == (True, True, 0)
 
 
 @given(adjacencies(), st.data())

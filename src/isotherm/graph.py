@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from isotherm import kernels
 from isotherm.csr import (
     Csr,
     as_sparse,
     assembled,
-    both_ways,
     check_size,
     checked_entries,
     edge_weights,
@@ -102,9 +102,7 @@ class Graph:
         """
         if not self.directed:
             return self.csr
-        indptr = np.pad(self.csr.indptr, (0, self.n_nodes), "edge")
-        heat = both_ways(Csr(indptr, self.csr.indices + np.int32(self.n_nodes), self.csr.weights))
-        return read_only(heat if self.weighted else heat._replace(weights=None))
+        return read_only(Csr(*kernels.active.bipartite(*self.csr)))
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:

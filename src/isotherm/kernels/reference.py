@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import block_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve_triangular
 
@@ -70,6 +70,14 @@ def cg_turn(scale: Floats, beta: Floats, r: Floats, p: Floats, threads: int) -> 
     """The next direction: ``p = D^-1 r + beta p``."""
     p *= beta
     p += scale[:, None] * r
+
+
+def bipartite(indptr: Indptr, indices: Indices, weights: Floats | None) -> tuple[Indptr, Indices, Floats | None]:
+    """The bipartite graph ``[[0, A], [A.T, 0]]`` of the arcs A."""
+    arcs = _matrix(indptr, indices, weights, np.float64)
+    both = block_array([[None, arcs], [arcs.T, None]], format="csr")
+    both.sort_indices()
+    return both.indptr.astype(np.int64), both.indices.astype(np.int32), None if weights is None else both.data
 
 
 def eliminate(
