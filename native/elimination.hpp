@@ -238,15 +238,15 @@ ISOTHERM_INLINE inline void down_and_up(const Csr<float>& factor, const T* pivot
 }
 
 // z = M^-1 r; reports r . z and the largest z, which is about the error of the present temperatures. The order is
-// sequential, so threads share the columns.
+// sequential, so two threads share the columns, where rows are so wide that they do not write to the same cache lines.
 template <class T, int W>
 Report<W> precondition(const Csr<float>& factor, const T* pivots, const T* closing, const T* r, T* z, int threads) {
   using Row = typename Lanes<T, W>::Row;
   using Wide = typename Lanes<T, W>::Wide;
-  constexpr int half = W > 1 ? W / 2 : 1;
+  constexpr int half = W / 2;
   const int64_t entries = factor.indptr[factor.rows];
-  const bool split = W > 1 && threads > 1 && entries > kChunkWork;
-  const Chunks sides{split ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2}, 4 * W * entries};
+  const bool split = half * sizeof(T) >= 64 && threads > 1 && entries > kThreadWork;
+  const Chunks sides{split ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2}, W * entries};
   for_chunks(sides, threads, [&](int64_t side, int64_t, int64_t) ISOTHERM_INLINE {
     if (split) down_and_up<T, W, half>(factor, pivots, r, z, static_cast<int>(side) * half);
     else down_and_up<T, W, W>(factor, pivots, r, z, 0);

@@ -1,7 +1,7 @@
 // The hot loops. Bare arrays in, bare arrays out; src/isotherm/kernels/reference.py says the same in SciPy.
 //
 // A graph is CSR: indptr (n + 1), indices (entries), weights (entries) or null where all weights are one.
-// A block is a row-major n x W array of temperatures, W one of 1, 2, 4, 8, 16, so that one row fills at most one
+// A block is a row-major n x W array of temperatures, W one of 2, 4, 8, 16, so that one row fills at most one
 // cache line in float32 and the loop over its columns is a vector register.
 #pragma once
 #include <cmath>

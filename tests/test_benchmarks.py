@@ -15,7 +15,7 @@ from benchmarks.harness import Contestant, Race, refuse_unless_equal  # noqa: E4
 
 
 def test_a_small_run_prints_medians_spread_and_ratio() -> None:
-    command = [sys.executable, "-m", "benchmarks", "--scale", "0.01", "--rounds", "2"]
+    command = [sys.executable, "-m", "benchmarks", "foundation", "--scale", "0.01", "--rounds", "2"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
     rows = [line for line in result.stdout.splitlines() if line.startswith("| ")]

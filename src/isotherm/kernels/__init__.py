@@ -16,7 +16,7 @@ from isotherm.kernels import reference
 
 __all__ = ["Report", "active", "block", "description", "native", "thread_count", "width"]
 
-WIDTHS = (1, 2, 4, 8, 16)
+WIDTHS = (2, 4, 8, 16)
 
 try:
     native: ModuleType | None = import_module("isotherm.kernels._native")

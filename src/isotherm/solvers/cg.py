@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.kernels import Report
-from isotherm.solvers.base import Floats
+from isotherm.solvers.base import Floats, System
 from isotherm.solvers.iterative import Block, Horizon, Iteration, Iterative
 
-__all__ = ["ConjugateGradient", "ratio"]
+__all__ = ["ConjugateGradient", "balance", "ratio"]
 
 
 class ConjugateGradient(Iterative):
@@ -25,49 +25,36 @@ class ConjugateGradient(Iterative):
 
     def offset(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The temperature at which as much heat enters the interior as leaves it."""
-        flux = self.system.flux
-        return flux @ values / flux.sum() if flux.sum() > 0 else values.mean(axis=0)
+        return balance(self.system, values)
 
     def iterate(self, block: Block) -> Iterator[Iteration]:
-        """Iterate until rounding allows no further step."""
+        """Iterate until rounding allows no further step; a column that is there before others is left alone."""
         r, p, q = block.zeros(), block.zeros(), block.zeros()
-        report = self.begin(block, p, q, r)
-        energy = np.zeros(block.width)
-        while True:
-            turn = ratio(report.dot[:-1], energy)
-            energy = self.energy(block, report, report.dot[:-1])
-            kernels.active.cg_turn(block.scale, turn.astype(block.dtype), r, p, block.threads)
-            report = self.advance(block, energy, p, q, r)
-            yield Iteration(report, self.horizon(block, report))
-            if not energy.any():
-                return
-
-    def begin(self, block: Block, p: Floats, q: Floats, r: Floats) -> Report:
-        """The residual of the present temperatures, and of the clock."""
         r[:, block.clock] = block.degree
         kernels.active.laplacian(*block.graph, block.degree, block.x, q, block.threads)
-        return self._step(block, np.ones(block.width), p, q, r)
-
-    def advance(self, block: Block, energy: NDArray[np.float64], p: Floats, q: Floats, r: Floats) -> Report:
-        """Go along the direction p as far as the error falls."""
-        curvature = kernels.active.laplacian(*block.graph, block.degree, p, q, block.threads)[0, :-1]
-        return self._step(block, ratio(energy, curvature), p, q, r)
-
-    @staticmethod
-    def energy(block: Block, report: Report, dot: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``dot``, but 0 for columns that rounding allows no further step, which are left alone."""
+        report = self._step(block, np.ones(block.width), p, q, r)
+        energy = np.zeros(block.width)
         floor = 0.1 * np.finfo(block.dtype).eps
-        return np.where((report.residual > floor * report.size)[:-1], dot, 0)
-
-    @staticmethod
-    def horizon(block: Block, report: Report) -> Horizon:
-        """The clock's state."""
-        return Horizon(float(report.size[block.clock]), float(report.residual[block.clock]))
+        while True:
+            turn = ratio(report.dot[:-1], energy)
+            energy = np.where(report.residual > floor * report.size, report.dot, 0)[:-1]
+            kernels.active.cg_turn(block.scale, turn.astype(block.dtype), r, p, block.threads)
+            curvature = kernels.active.laplacian(*block.graph, block.degree, p, q, block.threads)[0, :-1]
+            report = self._step(block, ratio(energy, curvature), p, q, r)
+            yield Iteration(report, Horizon(float(report.size[block.clock]), float(report.residual[block.clock])))
+            if not energy.any():
+                return
 
     @staticmethod
     def _step(block: Block, length: NDArray[np.float64], p: Floats, q: Floats, r: Floats) -> Report:
         length = length.astype(block.dtype)
         return Report(*kernels.active.cg_step(block.scale, block.closing, length, p, q, block.x, r, block.threads))
+
+
+def balance(system: System, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The temperature of each column at which as much heat enters the interior as leaves it, shape (k,)."""
+    flux = system.flux
+    return flux @ values / flux.sum() if flux.sum() > 0 else values.mean(axis=0)
 
 
 def ratio(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:

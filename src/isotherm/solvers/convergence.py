@@ -24,11 +24,17 @@ from numpy.typing import NDArray
 
 from isotherm.kernels import Report
 
-__all__ = ["Convergence"]
+__all__ = ["PRECONDITIONED", "Convergence", "largest_ratio"]
 
 SAFETY = 2.0  # the estimate counts this many times
 PRECONDITIONED = 3.0  # so does the error that a preconditioner tells
 SLACK = 10.0  # the bound exceeds the error by at least this much
+
+
+def largest_ratio(values: NDArray[np.floating], spread: NDArray[np.float64]) -> float:
+    """The largest of the values, each relative to its spread; nothing is nothing, relative to anything."""
+    unbounded = np.where(values > 0, np.inf, 0.0)
+    return float(np.max(np.divide(values, spread, out=unbounded, where=spread > 0), initial=0))
 
 
 class Convergence:
@@ -57,32 +63,16 @@ class Convergence:
         """Whether the error is below the tolerance."""
         return self.error <= self.tol
 
-    def update(self, report: Report, horizon: float, error: NDArray[np.float64] | None = None) -> None:
-        """Take in one iteration.
-
-        Parameters
-        ----------
-        report : Report
-            What the iteration measured.
-        horizon : float
-            An upper bound on the longest expected time to absorption.
-        error : ndarray, optional
-            The largest ``M^-1 r`` of each column, for a good preconditioner M.
-        """
+    def update(self, report: Report, horizon: float) -> None:
+        """Take in one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
         step, residual = report.step[self.watched], report.residual[self.watched]
         mean = report.sum[self.watched] / self.n_reached
         spread = np.sqrt(np.maximum(report.square[self.watched] / self.n_reached - mean**2, 0))
         self._path.append(self._path[-1] + step)
         self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)
-        if error is None:
-            error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
-        else:
-            error = np.minimum(PRECONDITIONED * error[self.watched], bound)
-        self.residual, self.error, self.error_bound = (
-            float(np.max(np.divide(value, spread, out=np.where(value > 0, np.inf, 0), where=spread > 0), initial=0))
-            for value in (residual, error, bound)
-        )
+        error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
+        self.residual, self.error, self.error_bound = (largest_ratio(v, spread) for v in (residual, error, bound))
 
     def _remaining(self) -> NDArray[np.float64]:
         iterations = len(self._path) - 1

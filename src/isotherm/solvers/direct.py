@@ -9,6 +9,7 @@ from scipy.sparse import csc_array, csr_array, diags_array
 from scipy.sparse.linalg import SuperLU, splu
 
 from isotherm.solvers.base import Progress, Solution, System
+from isotherm.solvers.convergence import largest_ratio
 
 __all__ = ["Direct"]
 
@@ -54,7 +55,8 @@ class Direct:
         horizon = float(np.max(self._solve(self.system.degree[self.interior]), initial=0))
         spread = _close(temperatures[self.system.reached], closed).std(axis=0)
         error, bound, rest = (
-            _largest(_close(value, closed), spread) for value in (correction, horizon * residual, residual)
+            largest_ratio(np.abs(_close(value, closed)).max(axis=0, initial=0), spread)
+            for value in (correction, horizon * residual, residual)
         )
         temperatures += offset
         temperatures[self.system.boundary] = values
@@ -82,8 +84,3 @@ class Direct:
 
 def _close(values: NDArray[np.float64], closed: bool) -> NDArray[np.float64]:
     return np.column_stack([values, values.sum(axis=1)]) if closed else values
-
-
-def _largest(values: NDArray[np.float64], spread: NDArray[np.float64]) -> float:
-    largest = np.abs(values).max(axis=0, initial=0)
-    return float(np.max(np.divide(largest, spread, out=np.where(largest > 0, np.inf, 0), where=spread > 0), initial=0))

@@ -4,10 +4,12 @@ Grids, roads, k-nearest-neighbour graphs and long chains need hundreds or thousa
 heat moves one edge an iteration. Here all nodes are eliminated once, by degree, with a sample of the new edges instead
 of all (Kyng and Sachdeva 2016; Gao, Kyng and Spielman 2023). The result is a triangular factor about as sparse as the
 graph, whose solve M^-1 r carries heat over any distance; it is also about the error of the present temperatures.
+
+Temperatures are float64. Corrections to them are found in float32, which halves the memory to be moved: each round
+takes the residual anew and removes all but a small part of the error. Where that does not work, float64 takes over.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+import time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,31 +18,34 @@ from isotherm import kernels
 from isotherm.graph import Csr
 from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, Progress, Solution, System
-from isotherm.solvers.cg import ConjugateGradient, ratio
-from isotherm.solvers.iterative import Block, Iteration
+from isotherm.solvers.cg import balance, ratio
+from isotherm.solvers.convergence import PRECONDITIONED, largest_ratio
+from isotherm.solvers.iterative import deviations
 
 __all__ = ["Elimination"]
 
 SEED = 20200827  # of the sampling, so that results can be repeated
+MAX_ITER = 1000
+WIDEST = kernels.WIDTHS[-1]
+ROUND = 1e-4  # what a round leaves of the error
+PATIENCE = 12  # iterations in which the error must halve
 
 
-class Elimination(ConjugateGradient):
+class Elimination:
     """Works on a renumbered system: the interior in order of elimination, then the boundary."""
-
-    name = "elimination"
-    default_max_iter = 1000
 
     def __init__(self, system: System, n_threads: int | None = None) -> None:
         self.whole = system
+        self.threads = kernels.thread_count(n_threads)
         interior = system.interior.view(np.uint8)
         order, indptr, targets, shares, pivots = kernels.active.eliminate(*system.heat, interior, SEED)
         self.factor = indptr, targets, shares
         self.pivots = pivots
         self.numbering = np.concatenate([order, system.boundary.astype(np.int32)])
-        heat = Csr(*kernels.active.renumber(*system.heat, self.numbering))
-        boundary = np.arange(len(order), len(self.numbering))
-        reached = np.ones(len(self.numbering), dtype=bool)
-        super().__init__(System(heat, boundary, system.degree[self.numbering], reached), n_threads)
+        self.inside = slice(len(order))
+        self.heat = Csr(*kernels.active.renumber(*system.heat, self.numbering))
+        self.degree = system.degree[self.numbering]
+        self.degree[len(order) :] = 0
 
     def solve(
         self,
@@ -53,32 +58,129 @@ class Elimination(ConjugateGradient):
         progress: Progress | None = None,
     ) -> Solution:
         """Find the equilibrium; see :class:`isotherm.solvers.base.Solver`."""
-        start = None if start is None else start[self.numbering]
-        solution = super().solve(values, start=start, tol=tol, max_iter=max_iter, closed=closed, progress=progress)
-        found = solution.temperatures
-        temperatures = np.full((len(self.whole.degree), found.shape[1]), np.nan, dtype=found.dtype)
-        temperatures[self.numbering] = found
-        return replace(solution, temperatures=temperatures)
-
-    def iterate(self, block: Block) -> Iterator[Iteration]:
-        """Iterate until rounding allows no further step."""
-        pivots, as_it_is = self.pivots.astype(block.dtype), np.ones(len(block.x), block.dtype)
-        r, p, q, z = (block.zeros() for _ in range(4))
-        report = self.begin(block, p, q, r)
-        solved = self._precondition(block, pivots, r, z)
-        energy = np.zeros(block.width)
-        while True:
-            turn = ratio(solved.dot[:-1], energy)
-            energy = self.energy(block, report, solved.dot[:-1])
-            kernels.active.cg_turn(as_it_is, turn.astype(block.dtype), z, p, block.threads)
-            report = self.advance(block, energy, p, q, r)
-            solved = self._precondition(block, pivots, r, z)
-            yield Iteration(report, self.horizon(block, report), solved.size)
-            if not energy.any():
-                return
-
-    def _precondition(self, block: Block, pivots: Floats, r: Floats, z: Floats) -> Report:
-        inside = slice(len(pivots))
-        return Report(
-            *kernels.active.precondition(*self.factor, pivots, block.closing, r[inside], z[inside], block.threads)
+        began = time.perf_counter()
+        temperatures = np.full((len(self.whole.degree), values.shape[1]), np.nan)
+        runs = []
+        for first in range(0, values.shape[1], WIDEST):
+            part = slice(first, first + WIDEST)
+            run = _Run(self, values[:, part], tol or 0.0, max_iter or MAX_ITER, closed, progress)
+            if start is not None:
+                run.begin(start[self.numbering[self.inside], part])
+            run.finish()
+            temperatures[self.numbering, part] = run.temperatures()
+            runs.append(run)
+        temperatures[self.whole.boundary] = values
+        return Solution(
+            temperatures=temperatures,
+            solver="elimination",
+            iterations=max(run.iterations for run in runs),
+            residual=max(run.residual for run in runs),
+            error=max(run.error for run in runs),
+            error_bound=np.inf,
+            converged=tol is not None and all(run.error <= tol for run in runs),
+            seconds=time.perf_counter() - began,
         )
+
+
+class _Run:
+    """The solve of up to 16 columns."""
+
+    def __init__(
+        self,
+        solver: Elimination,
+        values: NDArray[np.float64],
+        tol: float,
+        max_iter: int,
+        closed: bool,
+        progress: Progress | None,
+    ) -> None:
+        self.solver, self.tol, self.max_iter, self.progress = solver, tol, max_iter, progress
+        self.columns = values.shape[1]
+        self.width = kernels.width(self.columns)
+        self.offset = balance(solver.whole, values)
+        self.x = kernels.block(len(solver.degree), self.width, np.float64)
+        self.x[solver.inside.stop :, : self.columns] = deviations(values, self.offset)
+        self.closing = np.zeros(self.width, np.float32)
+        self.closing[: self.columns] = closed
+        self.watched = np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
+        self.iterations = 0
+        self.error = self.residual = np.inf
+
+    def begin(self, start: NDArray[np.floating]) -> None:
+        """Set the temperatures of the interior."""
+        self.x[self.solver.inside, : self.columns] = start - self.offset
+
+    def temperatures(self) -> NDArray[np.float64]:
+        """The columns as temperatures, in the solver's numbering."""
+        return self.x[:, : self.columns] + self.offset
+
+    def finish(self) -> None:
+        """Correct the temperatures until their error is below the tolerance, or rounding allows no better."""
+        for dtype in (np.float32, np.float64):  # the second is for bridges too weak for the first
+            before = np.inf
+            while True:
+                r, z = self._residual(dtype), kernels.block(len(self.x), self.width, dtype)
+                spread = self._spread()
+                solved = self._precondition(r, z)
+                self.error = self._error(solved, spread)
+                if self.error <= self.tol or self.iterations >= self.max_iter:
+                    self.residual = self._relative_residual(r, spread)
+                    return
+                if not self.error < before / 2:
+                    break
+                before = self.error
+                self.x += self._correction(r, z, solved, spread)
+            self.residual = self._relative_residual(r, spread)
+
+    def _error(self, solved: Report, spread: NDArray[np.float64]) -> float:
+        return largest_ratio(PRECONDITIONED * solved.size[self.watched], spread)
+
+    def _relative_residual(self, r: Floats, spread: NDArray[np.float64]) -> float:
+        inside = self.solver.inside
+        scaled = np.abs(r[inside, : self.columns]) / self.solver.degree[inside, None]
+        return largest_ratio(scaled.max(axis=0, initial=0), spread[: self.columns])
+
+    def _residual(self, dtype: type[np.floating]) -> Floats:
+        """The residual of the present temperatures, computed in float64."""
+        q = kernels.block(len(self.x), self.width, np.float64)
+        heat = self.solver.heat
+        weights = None if heat.weights is None else heat.weights.astype(np.float64, copy=False)
+        kernels.active.laplacian(heat.indptr, heat.indices, weights, self.solver.degree, self.x, q, self.solver.threads)
+        r = kernels.block(len(self.x), self.width, dtype)
+        np.negative(q, out=r, casting="same_kind")
+        return r
+
+    def _spread(self) -> NDArray[np.float64]:
+        closed = np.column_stack([self.x, -(self.x @ self.closing)])
+        return closed.std(axis=0)[self.watched]
+
+    def _correction(self, r: Floats, z: Floats, solved: Report, spread: NDArray[np.float64]) -> Floats:
+        """What must be added to the temperatures for their residual r to vanish, as far as a round goes."""
+        indptr, indices, weights = self.solver.heat
+        graph = indptr, indices, None if weights is None else weights.astype(r.dtype, copy=False)
+        degree, closing = self.solver.degree.astype(r.dtype), self.closing.astype(r.dtype)
+        as_it_is, threads = np.ones_like(degree), self.solver.threads
+        x, p, q = (kernels.block(len(r), self.width, r.dtype) for _ in range(3))
+        energy = np.zeros(self.width)
+        errors = [self._error(solved, spread)]
+        goal = max(0.5 * self.tol, ROUND * errors[0])
+        while errors[-1] > goal and self.iterations < self.max_iter:
+            turn = ratio(solved.dot[:-1], energy)
+            energy = solved.dot[:-1]
+            kernels.active.cg_turn(as_it_is, turn.astype(r.dtype), z, p, threads)
+            curvature = kernels.active.laplacian(*graph, degree, p, q, threads)[0, :-1]
+            length = ratio(energy, curvature).astype(r.dtype)
+            kernels.active.cg_step(as_it_is, closing, length, p, q, x, r, threads)
+            solved = self._precondition(r, z)
+            self.iterations += 1
+            errors.append(self._error(solved, spread))
+            if self.progress is not None:
+                self.progress(self.iterations, errors[-1])
+            if len(errors) > PATIENCE and errors[-1] > errors[-1 - PATIENCE] / 2:
+                break
+        return x
+
+    def _precondition(self, r: Floats, z: Floats) -> Report:
+        inside, closing = self.solver.inside, self.closing.astype(r.dtype)
+        arrays = self.solver.pivots.astype(r.dtype), closing, r[inside], z[inside]
+        return Report(*kernels.active.precondition(*self.solver.factor, *arrays, self.solver.threads))

@@ -18,11 +18,17 @@ from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, Progress, Solution, System
 from isotherm.solvers.convergence import Convergence
 
-__all__ = ["Block", "Horizon", "Iteration", "Iterative"]
+__all__ = ["Block", "Horizon", "Iteration", "Iterative", "deviations"]
 
 CLASS_COLUMNS = kernels.WIDTHS[-1] - 1  # beside the clock
 SINGLE_TOL = 1e-4  # below this, float64
 SINGLE_EPS = float(np.finfo(np.float32).eps) / 2
+
+
+def deviations(values: NDArray[np.float64], offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the values are from the offset; what may be rounding is nothing."""
+    rounding = 4 * np.finfo(np.float64).eps * np.abs(values).max(axis=0, initial=0)
+    return np.where(np.abs(values - offset) > rounding, values - offset, 0)
 
 
 class Horizon(NamedTuple):
@@ -38,11 +44,10 @@ class Horizon(NamedTuple):
 
 
 class Iteration(NamedTuple):
-    """What one iteration tells: its measurements, the horizon and, where a preconditioner knows it, the error."""
+    """What one iteration tells: its measurements, and the horizon."""
 
     report: Report
     horizon: Horizon
-    error: NDArray[np.float64] | None = None
 
 
 class Block:
@@ -63,9 +68,7 @@ class Block:
         self.scale = np.divide(1, system.degree, out=np.zeros(n), where=interior).astype(dtype)
         self.closing = np.zeros(self.width, dtype)
         self.x = self.zeros()
-        deviations = values - offset
-        rounding = 4 * np.finfo(np.float64).eps * np.abs(values).max(axis=0, initial=0)
-        self.deviations[system.boundary] = np.where(np.abs(deviations) > rounding, deviations, 0)
+        self.deviations[system.boundary] = deviations(values, offset)
         indptr, indices, weights = system.heat
         self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
 
@@ -170,7 +173,7 @@ class Iterative(ABC):
             spoilt = False
             for iteration in self.iterate(block):
                 iterations += 1
-                convergence.update(iteration.report, iteration.horizon.bound, iteration.error)
+                convergence.update(iteration.report, iteration.horizon.bound)
                 if progress is not None:
                     progress(iterations, convergence.error)
                 spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * iteration.horizon.so_far > tol
