@@ -27,7 +27,7 @@ ERROR = 1e-5
 Column = Callable[[NDArray[np.float64], float], NDArray[np.float64]]
 
 
-class PeerFailed(Exception):
+class PeerError(Exception):
     """A peer gives no answer that is good enough."""
 
 
@@ -57,7 +57,7 @@ class Problem:
         for exponent in range(4, 14):
             if self.error(0, solver(self.sources[:, 0], 10.0**-exponent)) <= ERROR:
                 return 10.0**-exponent
-        raise PeerFailed(f"it does not reach an error of {ERROR:g}")
+        raise PeerError(f"it does not reach an error of {ERROR:g}")
 
 
 def multigrid(problem: Problem, build: Callable[[csr_matrix], Any], residual: float) -> NDArray[np.float64]:
@@ -110,7 +110,7 @@ def races(scale: float = 1.0, rounds: int = 3) -> Iterator[Race]:
                 hierarchy = build(problem.matrix)
                 solver = partial(lambda h, b, tol: h.solve(b, tol=tol, accel="cg", maxiter=500), hierarchy)
                 residual = problem.residual_for(solver)
-            except (ValueError, PeerFailed) as reason:
+            except (ValueError, PeerError) as reason:
                 print(f"{problem.name}: {name} fails: {reason}", flush=True)
                 continue
             peers.append(Contestant(name, partial(multigrid, problem, build, residual)))
