@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include "codebook.hpp"
 #include "elimination.hpp"
 
 namespace nb = nanobind;
@@ -199,6 +200,29 @@ NB_MODULE(_native, m) {
   m.attr("instruction_set") = isa_name();
   define<float>(m);
   define<double>(m);
+  m.def("number",
+        [](Block<uint64_t> table, int64_t size, Vector<const uint64_t> source, Vector<const uint64_t> source_checks,
+           Vector<const uint64_t> target, Vector<const uint64_t> target_checks, Vector<int32_t> source_codes,
+           Vector<int32_t> target_codes) {
+          std::vector<int64_t> first;
+          {
+            nb::gil_scoped_release release;
+            first = number({table.data(), static_cast<int64_t>(table.shape(0))}, size,
+                           {source.data(), source_checks.data(), source_codes.data()},
+                           {target.data(), target_checks.data(), target_codes.data()},
+                           static_cast<int64_t>(source.size()));
+          }
+          return as_array(std::move(first));
+        },
+        nb::arg("table").noconvert(), nb::arg("size"), nb::arg("source").noconvert(),
+        nb::arg("source_checks").noconvert(), nb::arg("target").noconvert(), nb::arg("target_checks").noconvert(),
+        nb::arg("source_codes").noconvert(), nb::arg("target_codes").noconvert());
+  m.def("rehash",
+        [](Block<const uint64_t> old, Block<uint64_t> fresh) {
+          nb::gil_scoped_release release;
+          rehash(old.data(), static_cast<int64_t>(old.shape(0)), {fresh.data(), static_cast<int64_t>(fresh.shape(0))});
+        },
+        nb::arg("old").noconvert(), nb::arg("fresh").noconvert());
   m.def("reach",
         [](Indptr indptr, Indices indices, Vector<uint8_t> reached) {
           nb::gil_scoped_release release;
