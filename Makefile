@@ -11,7 +11,7 @@ endif
 .PHONY: demo test lint bench clean
 
 demo: .venv/installed
-	$(BIN)/python -m isotherm.experiments.figure1
+	$(BIN)/isotherm demo
 
 test: .venv/installed lint
 	$(BIN)/python -m pytest
@@ -22,6 +22,7 @@ lint: .venv/installed
 	$(BIN)/mypy
 
 bench: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 .venv/installed: pyproject.toml $(NATIVE)

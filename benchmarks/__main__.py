@@ -18,7 +18,13 @@ def hard_graphs(scale: float, rounds: int) -> Iterable[Race]:
     return hard_graphs.races(scale, rounds)
 
 
-SUITES = {"foundation": foundation, "hard-graphs": hard_graphs}
+def classify(scale: float, rounds: int) -> Iterable[Race]:
+    from benchmarks import classify
+
+    return classify.races(scale, rounds)
+
+
+SUITES = {"foundation": foundation, "hard-graphs": hard_graphs, "classify": classify}
 
 
 def main() -> None:

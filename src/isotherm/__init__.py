@@ -16,13 +16,17 @@ __all__ = [
     "BlockModel",
     "ConvergenceWarning",
     "DirichletClassifier",
+    "FileError",
     "Graph",
     "LabelSplit",
     "RareClassWarning",
     "Solution",
     "UnreachedWarning",
     "cross_val_score",
+    "read_graph",
+    "read_seeds",
     "solve_dirichlet",
+    "write_labels",
 ]
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
     from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
     from isotherm.graph import Graph
+    from isotherm.io import FileError, read_graph, read_seeds, write_labels
     from isotherm.model_selection import LabelSplit, cross_val_score
     from isotherm.seeds import RareClassWarning
     from isotherm.solvers import Solution
@@ -38,13 +43,17 @@ _HOMES = {
     "BlockModel": "block_model",
     "ConvergenceWarning": "dirichlet",
     "DirichletClassifier": "classifier",
+    "FileError": "io",
     "Graph": "graph",
     "LabelSplit": "model_selection",
     "RareClassWarning": "seeds",
     "Solution": "solvers",
     "UnreachedWarning": "dirichlet",
     "cross_val_score": "model_selection",
+    "read_graph": "io",
+    "read_seeds": "io",
     "solve_dirichlet": "dirichlet",
+    "write_labels": "io",
 }
 
 

@@ -14,7 +14,7 @@ from isotherm.engines import ENGINES, get_engine
 from isotherm.graph import as_graph
 from isotherm.rules import RULES, apply_rule
 from isotherm.seeds import Seeds
-from isotherm.solvers import SOLVERS, Solution
+from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
 
 __all__ = ["DirichletClassifier"]
@@ -103,7 +103,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.engine = engine
         self.n_threads = n_threads
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:
         """Label the nodes of a graph.
 
         Parameters
@@ -112,6 +112,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The graph. A matrix must be symmetric; for a directed graph use ``Graph.from_scipy(X, directed=True)``.
         y : mapping, array or Series
             The seeds: ``{node: label}``, or one label per node with -1, None or NaN where unknown.
+        progress : callable, optional
+            Called after each iteration with its number and the present error, to be compared with ``tol``.
         """
         self._check_parameters()
         if y is None:
@@ -129,6 +131,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             tol=self.tol,
             max_iter=self.max_iter,
             n_threads=self.n_threads,
+            progress=progress,
         )
         self.graph_, self.seeds_ = graph, seeds
         self.classes_ = seeds.classes

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from isotherm.datasets.base import Dataset, StandInWarning
 from isotherm.datasets.catalogue import CATALOGUE, Entry
+from isotherm.datasets.debian import debian_packages
 from isotherm.datasets.download import DownloadError, fetch_file
 from isotherm.datasets.folder import graph_names, read_graph_file
 from isotherm.datasets.karate import karate_club
@@ -25,11 +26,13 @@ __all__ = [
     "at_hand",
     "available",
     "cache_folder",
+    "debian_packages",
     "fetch",
     "karate_club",
     "load",
 ]
 
+BUILT_IN = {"karate": karate_club, "debian": debian_packages}
 ALIASES = {entry.short.lower(): name for name, entry in CATALOGUE.items()}
 
 
@@ -41,7 +44,7 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, stand_in: boo
     Parameters
     ----------
     name : str
-        "karate", a graph of the paper's table 1 ("cora", "citeseer", "wikischools", "wikivitals", "wikilinks",
+        "karate", "debian", one of the paper's table 1 ("cora", "citeseer", "wikischools", "wikivitals", "wikilinks",
         "dblp" or "amazon", or as the paper has it, "CO" to "Amazon"), or any ``.npz`` file of the folder.
     data : path, optional
         A folder of graphs; by default the environment variable ``ISOTHERM_DATA``.
@@ -50,8 +53,8 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, stand_in: boo
         `StandInWarning` says so, and `Dataset.stand_in_for`.
     """
     key = _key(name)
-    if key == "karate":
-        return karate_club()
+    if key in BUILT_IN:
+        return BUILT_IN[key]()
     for folder in _folders(data):
         found = _read(key, folder)
         if found is not None:
@@ -70,7 +73,7 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, stand_in: boo
 def at_hand(name: str, *, data: str | os.PathLike[str] | None = None) -> str | None:
     """The graph that `load` would give without a download: itself, one that stands in for it, or None."""
     key = _key(name)
-    if key == "karate" or any(_present(key, folder) for folder in _folders(data)):
+    if key in BUILT_IN or any(_present(key, folder) for folder in _folders(data)):
         return key
     given = _data_folder(data)
     return None if given is None else _stand_in(key, given)
@@ -95,7 +98,7 @@ def fetch(name: str, *, data: str | os.PathLike[str] | None = None) -> list[Path
 
 def available(data: str | os.PathLike[str] | None = None) -> dict[str, str]:
     """All names that `load` takes, and where each would come from: "built in", a folder, or "download"."""
-    places = {"karate": "built in"}
+    places = dict.fromkeys(BUILT_IN, "built in")
     for name in CATALOGUE:
         folders = [folder for folder in _folders(data) if _present(name, folder)]
         places[name] = str(folders[0]) if folders else "download"

@@ -105,6 +105,7 @@ class _Resuming:
                 self._continue(url)
                 break
             except urllib.error.HTTPError as error:
+                error.close()
                 if error.code == 416:  # the part is longer than the file is now
                     self.part.unlink(missing_ok=True)
                 elif error.code not in PASSING:

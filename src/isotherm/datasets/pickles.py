@@ -63,6 +63,12 @@ class _Record(dict[Any, Any]):
         """Attributes of a mapping are not needed."""
 
 
+def _from_buffer(body: bytes, kind: _Type, shape: tuple[int, ...], order: str = "C") -> _Array:
+    array = _Array()
+    array.state = (1, shape, kind, order == "F", bytes(body))
+    return array
+
+
 def _encoded(text: str, *_: object) -> bytes:
     return text.encode("latin1")
 
@@ -76,6 +82,8 @@ KNOWN: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _Array,
     ("numpy.core.multiarray", "_reconstruct"): _Array,
     ("numpy._core.multiarray", "_reconstruct"): _Array,
+    ("numpy.core.numeric", "_frombuffer"): _from_buffer,
+    ("numpy._core.numeric", "_frombuffer"): _from_buffer,
     ("sknetwork.data.base", "Bunch"): _Record,
     ("sknetwork.data.base", "Dataset"): _Record,
     ("sknetwork.utils", "Bunch"): _Record,

@@ -7,7 +7,7 @@ temperature lies; its confidence, as in section 3.1, is the distance of its temp
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,17 +18,19 @@ from scipy.sparse import triu
 
 from isotherm.classifier import DirichletClassifier
 from isotherm.datasets import Dataset, karate_club
+from isotherm.experiments.base import Data, Draw, Experiment, Measurement, Setting
 from isotherm.solvers import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Result", "classify", "draw", "main", "summary", "table"]
+__all__ = ["EXPERIMENT", "Result", "classify", "draw", "main", "picture", "summary", "table"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 LEADERS = [0, 33]
+WRONG_NODES, FARTHEST, CLOSER = "wrong nodes", "distance to the mean of a wrong node", "nodes closer to the mean"
 HOT, COLD = "Mr. Hi", "Officer"
 
 # A class has its hue and its shape, so that the picture survives colour blindness and grey print.
@@ -136,6 +138,11 @@ def _distance(result: Result, i: int) -> str:
 
 def draw(result: Result, path: str | os.PathLike[str]) -> None:
     """Draw both panels into a file, whose suffix decides the format; needs matplotlib."""
+    _save(picture(result), Path(path))
+
+
+def picture(result: Result) -> "Figure":
+    """Both panels; needs matplotlib."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -148,7 +155,7 @@ def draw(result: Result, path: str | os.PathLike[str]) -> None:
     _draw_rings(answer, result, ~result.right, WRONG)
     _draw_keys(truth)
     _draw_scale(figure.add_axes((0.63, 0.085, 0.30, 0.035)), result)
-    _save(figure, Path(path))
+    return figure
 
 
 def _colours(temperatures: Floats, mean: float) -> Floats:
@@ -216,6 +223,24 @@ def _save(figure: "Figure", path: Path) -> None:
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def settings(protocol: str, data: Data) -> list[Setting]:
+    """There is one."""
+    return [Setting(protocol, "Karate Club")]
+
+
+def run(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
+    """How many nodes are wrong, how far from the mean they are, and how many nodes are closer to it."""
+    result = classify()
+    wrong = ~result.right
+    farthest = float(result.confidence[wrong].max(initial=0))
+    yield Measurement(0, "centered", WRONG_NODES, int(wrong.sum()))
+    yield Measurement(0, "centered", FARTHEST, farthest)
+    yield Measurement(0, "centered", CLOSER, int((result.confidence < farthest).sum()))
+
+
+EXPERIMENT = Experiment("figure1", "Figure 1: the Karate Club", settings, run, protocols=("two seeds",), repeated=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

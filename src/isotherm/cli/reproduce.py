@@ -1,0 +1,52 @@
+"""``isotherm reproduce``: the paper's figures and tables."""
+
+from typing import Annotated, Literal
+
+from cyclopts.validators import Number
+
+from isotherm.cli.options import Quiet, option, positional
+from isotherm.cli.stages import Stages
+from isotherm.cli.status import UsageError
+
+__all__ = ["EXAMPLES", "reproduce"]
+
+EXAMPLES = """Examples:
+
+  isotherm reproduce figure1 figure2a --runs 2
+  isotherm reproduce all --out report --data graphs
+"""
+
+
+def reproduce(
+    *names: Annotated[str, positional("What to reproduce, such as figure1 or table2; by default all.")],
+    out: Annotated[str, option("Folder for the report and all scores.", "OUT", metavar="DIR")] = "out",
+    data: Annotated[str | None, option("A folder of graphs.", "DATA", metavar="DIR")] = None,
+    runs: Annotated[int, option("How often each setting is repeated.", "RUNS", validator=Number(gte=1))] = 10,
+    protocol: Annotated[Literal["authors", "corrected", "both"], option("Which protocol to follow.")] = "both",
+    processes: Annotated[int, option("Processes that share the work.", validator=Number(gte=1))] = 2,
+    random_state: Annotated[int, option("Where all randomness comes from.", "RANDOM_STATE")] = 0,
+    quiet: Quiet = False,
+) -> None:
+    """Repeat the experiments of the paper and write a report.
+
+    A command that was stopped goes on from there when it is given again.
+    Graphs that are neither in the folder nor in the user's cache are downloaded.
+    """
+    from isotherm import experiments
+
+    stages = Stages(quiet=quiet)
+    with stages.stage("running") as bar:
+        try:
+            page = experiments.reproduce(
+                names or "all",
+                out=out,
+                data=data,
+                runs=runs,
+                protocols=("authors", "corrected") if protocol == "both" else (protocol,),
+                processes=processes,
+                seed=random_state,
+                progress=bar.named_amount,
+            )
+        except (ValueError, OSError, RuntimeError) as error:
+            raise UsageError(str(error)) from None
+    print(f"The report is in {page}")

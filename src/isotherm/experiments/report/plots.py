@@ -1,0 +1,107 @@
+"""How pictures look: a rule has its colour, its marker and its dashes, so that it is known in grey print as well.
+
+The colours are those of Okabe and Ito, which colour-blind readers can tell apart.
+"""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = ["ORDER", "Curve", "curve", "hollow", "keys", "need_matplotlib", "panels", "style", "svg"]
+
+ORDER = ("centered", "relative", "vanilla", "weighted")
+STYLES: dict[str, dict[str, Any]] = {
+    "centered": {"color": "#0072B2", "marker": "o", "linestyle": "-"},
+    "relative": {"color": "#CC79A7", "marker": "D", "linestyle": ":"},
+    "vanilla": {"color": "#D55E00", "marker": "^", "linestyle": "--"},
+    "weighted": {"color": "#009E73", "marker": "s", "linestyle": "-."},
+}
+GREY = "0.35"
+LOOK: dict[str, Any] = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "isotherm",  # the same picture gives the same file
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Arial", "Helvetica", "sans-serif"],
+}
+
+
+class Curve(NamedTuple):
+    """Means with standard deviations along an axis."""
+
+    x: Sequence[float]
+    mean: Sequence[float]
+    std: Sequence[float]
+
+
+def need_matplotlib() -> None:
+    """Say what is missing before anything is run."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError("the report needs matplotlib: pip install 'isotherm[plot]'") from error
+
+
+def style(rule: str) -> dict[str, Any]:
+    """Colour, marker and dashes of a rule."""
+    return {**STYLES[rule], "linewidth": 1.4, "markersize": 4.5}
+
+
+def panels(count: int, *, height: float = 3.1, width: float | None = None, columns: int | None = None) -> Any:
+    """A figure with so many axes in a row, or in rows of so many columns."""
+    from matplotlib.figure import Figure
+
+    columns = columns or count
+    rows = -(-count // columns)
+    figure = Figure(figsize=(width or min(9.0, 3.7 * columns), height * rows), facecolor="white", layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    for spare in axes[count:]:
+        spare.axis("off")
+    for each in axes[:count]:
+        each.spines[["top", "right"]].set_visible(False)
+        each.grid(axis="y", color="0.9", linewidth=0.6)
+        each.tick_params(labelsize=8)
+    return figure, axes[:count].tolist()
+
+
+def curve(axes: "Axes", rule: str, points: Curve, **changes: Any) -> None:
+    """Draw means with error bars."""
+    axes.errorbar(points.x, points.mean, points.std, capsize=2, elinewidth=0.8, label=rule, **style(rule) | changes)
+
+
+def hollow(axes: "Axes", rule: str, x: Sequence[float], y: Sequence[float]) -> None:
+    """Draw published points: hollow markers of the rule, without a line."""
+    look = style(rule) | {"linestyle": "none", "markersize": 7.5}
+    axes.plot(x, y, markerfacecolor="none", markeredgewidth=0.9, alpha=0.85, **look)
+
+
+def keys(figure: "Figure", axes: "Axes", *, published: bool = False) -> None:
+    """A legend above all axes."""
+    handles, labels = axes.get_legend_handles_labels()
+    if published:
+        (dummy,) = axes.plot([], [], "o", markerfacecolor="none", color=GREY, markersize=7.5)
+        handles, labels = [*handles, dummy], [*labels, "published (hollow)"]
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False, fontsize=8.5)
+
+
+def svg(figure: "Figure", metadata: Mapping[str, Any] | None = None) -> bytes:
+    """The figure as an SVG file; the same figure always gives the same bytes."""
+    from matplotlib import rc_context
+
+    buffer = io.BytesIO()
+    with rc_context(LOOK):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, **(metadata or {})})
+    return _leaner(buffer.getvalue().decode()).encode()
+
+
+def _leaner(text: str) -> str:
+    """The same picture with its coordinates in hundredths of a point and without indentation: half the size."""
+
+    def rounded(attribute: re.Match[str]) -> str:
+        return re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), attribute[0])
+
+    return re.sub(r"\n\s*", "\n", re.sub(r'="[^"]*"', rounded, text))

@@ -1,0 +1,109 @@
+"""Text cut into blocks of whole rows, which may have line breaks inside quoted fields."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.io.errors import FileError
+
+__all__ = ["LONGEST", "blocks", "well_quoted"]
+
+BLOCK = 1 << 24
+LONGEST = 1 << 26  # a row that is longer is taken for one that has no end
+QUOTE, NEWLINE, RETURN = b'"\n\r'
+
+
+def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None) -> Iterator[tuple[int, bytes]]:
+    """Blocks of whole rows, each with the number of its first line.
+
+    Parameters
+    ----------
+    path
+        The name of the file, for messages.
+    pieces
+        The text, cut anywhere.
+    first
+        The number of its first line.
+    delimiter
+        What parts fields that may be quoted; None if no field is.
+    """
+    held: list[bytes] = []
+    size, wanted = 0, BLOCK
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size < wanted:
+            continue
+        text = b"".join(held)
+        end = _end_of_rows(text, delimiter)
+        if end:
+            yield first, text[:end]
+            first += text.count(b"\n", 0, end)
+        elif size > LONGEST:
+            raise FileError(
+                f"{path}, line {first}: the row has no end within {LONGEST >> 20} MB; "
+                "close its quotes, or check that this is a text file"
+            )
+        held, size = [text[end:]], size - end
+        wanted = BLOCK if end else 2 * size
+    last = b"".join(held)
+    if last:
+        yield first, last
+
+
+def well_quoted(text: bytes, delimiter: str) -> bool:
+    """Whether all quotes open and close fields in turn, or are doubled inside them.
+
+    Examples
+    --------
+    >>> well_quoted(b'"a, b","5"" disk"', ","), well_quoted(b'5" disk,a', ",")
+    (True, False)
+    """
+    places, in_turn = _quotes(text, delimiter)
+    return in_turn and len(places) % 2 == 0
+
+
+def _end_of_rows(text: bytes, delimiter: str | None) -> int:
+    """Where the last whole row ends: after the last line break that is not inside a quoted field."""
+    end = text.rfind(b"\n") + 1
+    if delimiter is None or b'"' not in text:
+        return end
+    places, in_turn = _quotes(text, delimiter)
+    if not in_turn:
+        places = _borders(text, delimiter, places.tolist())
+    while end:
+        before = int(np.searchsorted(places, end))
+        if before % 2 == 0:
+            break
+        end = text.rfind(b"\n", 0, int(places[before - 1])) + 1
+    return end
+
+
+def _quotes(text: bytes, delimiter: str) -> tuple[NDArray[np.int64], bool]:
+    """Where quotes are, and whether they open and close fields in turn; a doubled one closes and opens again."""
+    codes = np.frombuffer(text, dtype=np.uint8)
+    places = np.flatnonzero(codes == QUOTE)
+    opening, closing = places[::2], places[1::2]
+    doubled = opening[1:] == closing[: max(len(opening) - 1, 0)] + 1
+    opens = (opening == 0) | np.isin(codes[opening - 1], [NEWLINE, ord(delimiter)])
+    last = len(codes) - 1
+    closes = (closing == last) | np.isin(codes[np.minimum(closing + 1, last)], [NEWLINE, RETURN, ord(delimiter)])
+    opens[1:] |= doubled
+    closes[: len(doubled)] |= doubled
+    return places, bool(opens.all() and closes.all())
+
+
+def _borders(text: bytes, delimiter: str, places: list[int]) -> NDArray[np.int64]:
+    """Where quoted fields open and close although there are stray quotes inside others."""
+    borders: list[int] = []
+    skip = -1
+    for place in places:
+        inside = len(borders) % 2 == 1
+        if place == skip:
+            continue
+        if inside and text[place + 1 : place + 2] == b'"':
+            skip = place + 1  # doubled
+        elif inside or place == 0 or text[place - 1] in (NEWLINE, ord(delimiter)):
+            borders.append(place)
+    return np.array(borders, dtype=np.int64)

@@ -1,0 +1,161 @@
+"""Edges from tables: the columns of source, target and weight, with ids as positions."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.csr import assembled, check_size, edge_weights
+from isotherm.graph import Graph
+from isotherm.io.codebook import Codebook, Keys, keys_of
+from isotherm.io.errors import FileError
+from isotherm.io.formats import TEXTUAL, Format
+from isotherm.io.layout import Layout, Pick, edge_roles
+from isotherm.io.streams import Input
+from isotherm.io.tables import Batch, Floats, ahead, checked_ids, checked_weights, missing_id, open_columns
+from isotherm.io.text import open_text
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Edges", "Options", "built", "read_edges"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller of `read_graph` knows about a file; None for what is to be found out."""
+
+    directed: bool | None = None
+    source: Pick = None
+    target: Pick = None
+    weight: Pick | bool = None
+    delimiter: str | None = None
+    header: bool | None = None
+
+    @property
+    def picks(self) -> dict[str, Any]:
+        """The columns that were asked for, by role."""
+        return {"source": self.source, "target": self.target, "weight": self.weight}
+
+
+class Edges(NamedTuple):
+    """Edges as a table lists them.
+
+    Attributes
+    ----------
+    source, target
+        (m,) positions of the ends in ``nodes``.
+    weight
+        (m,) or None.
+    nodes
+        (n,) ids in order of first appearance, row after row, source before target.
+    layout
+        Which columns these are.
+    """
+
+    source: NDArray[np.integer]
+    target: NDArray[np.integer]
+    weight: Floats | None
+    nodes: NDArray[Any]
+    layout: Layout
+
+
+class _Part(NamedTuple):
+    """A batch of edges, hashed."""
+
+    source: "pl.Series"
+    target: "pl.Series"
+    keys: tuple[Keys, Keys]
+    weight: Floats | None
+    place: Callable[[int], str]
+
+
+def read_edges(file: Input, known: Format, options: Options) -> Edges:
+    """Read the edges of a table, and number their ends."""
+    layout, batches, rows = _opened(file, known, options)
+    book, ids, weights = Codebook(), [], list[Any]()
+    ends = _Ends(rows)
+    for part in ahead(_parts(file.name, batches)):
+        first = book.add(*part.keys, ends.more(len(part.source)))
+        ids.append(_first_seen(file.name, part, first))
+        weights.append(part.weight)
+    if not ids:
+        raise FileError(f"{file.name} has no rows, so no edges")
+    weight = None if layout.roles["weight"] is None else np.concatenate(weights)
+    return Edges(*ends.all(), weight, _joined(ids), layout)
+
+
+def built(edges: Edges, *, directed: bool) -> Graph:
+    """The graph of these edges."""
+    check_size(len(edges.nodes), directed)
+    weights = edge_weights(edges.weight, len(edges.source))
+    entries = assembled(edges.source, edges.target, weights, edges.nodes)
+    return Graph._from_entries(entries, edges.nodes, directed=directed)
+
+
+class _Ends:
+    """Positions of sources and targets, collected; in their final place if the number of rows is known."""
+
+    def __init__(self, rows: int | None) -> None:
+        self._room = None if rows is None else np.empty((2, rows), dtype=np.int32)
+        self._parts: list[NDArray[np.int32]] = []
+        self._done = 0
+
+    def more(self, rows: int) -> NDArray[np.int32]:
+        """An array to be filled with the next ones."""
+        part = np.empty((2, rows), dtype=np.int32) if self._room is None else self._room[:, self._done :][:, :rows]
+        self._done += rows
+        self._parts.append(part)
+        return part
+
+    def all(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """All sources and all targets."""
+        source, target = np.concatenate(self._parts, axis=1) if self._room is None else self._room
+        return source, target
+
+
+def _opened(file: Input, known: Format, options: Options) -> tuple[Layout, Iterator[Batch], int | None]:
+    """How the table is laid out, its batches, and the number of its rows if that is known."""
+    if known.name in TEXTUAL:
+        told = {"delimiter": options.delimiter, "header": options.header, "wanted": tuple(options.picks.values())}
+        text = open_text(file, known.name, **told)
+        roles = edge_roles(file.name, text.names, options.picks, numeric=text.dialect.numeric)
+        layout = Layout(known.name, roles, text.dialect.header, text.dialect.delimiter)
+        table: Any = text
+    else:
+        table = open_columns(file, known.name)
+        layout = Layout(known.name, edge_roles(file.name, table.names, options.picks))
+    places = {role: column.number - 1 for role, column in layout.roles.items() if column}
+    return layout, table.batches(places, frozenset({"weight"})), getattr(table, "height", None)
+
+
+def _parts(path: str, batches: Iterator[Batch]) -> Iterator[_Part]:
+    """The batches, checked and hashed."""
+    import polars as pl
+
+    for batch in batches:
+        source, target = (checked_ids(path, batch, role) for role in ("source", "target"))
+        if source.dtype != target.dtype and pl.String in (source.dtype, target.dtype):
+            held = f"the source column holds {source.dtype} and the target column {target.dtype}"
+            raise FileError(f"{path}: {held}; both must be text, or both integers")
+        weight = checked_weights(path, batch) if "weight" in batch.frame.columns else None
+        yield _Part(source, target, (keys_of(source), keys_of(target)), weight, batch.place)
+
+
+def _first_seen(path: str, part: _Part, first: NDArray[np.int64]) -> "pl.Series":
+    """The ids at some places: row times two, plus one for a target."""
+    import polars as pl
+
+    ids = pl.concat([part.source, part.target], rechunk=False).gather(first // 2 + first % 2 * len(part.source))
+    if ids.dtype == pl.String and (empty := ids == "").any():
+        row, end = divmod(int(first[empty.arg_max() or 0]), 2)
+        raise missing_id(path, part.place(row), ("source", "target")[end])
+    return ids
+
+
+def _joined(ids: "list[pl.Series]") -> NDArray[Any]:
+    import polars as pl
+
+    return pl.concat(ids).to_numpy()

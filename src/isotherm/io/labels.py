@@ -1,0 +1,180 @@
+"""Labels to files."""
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from isotherm.graph import Graph
+from isotherm.io.errors import need
+from isotherm.io.formats import format_of
+from isotherm.io.output import check_output, writing
+from isotherm.io.streams import Progress
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Labelled", "write_labels"]
+
+ROWS = 1 << 16  # of text at once
+
+
+class Labelled(Protocol):
+    """What is written of a fitted classifier."""
+
+    labels_: NDArray[Any]
+    classes_: NDArray[Any]
+    temperatures_: NDArray[Any]
+    reached_: NDArray[np.bool_]
+    seeds_: Any
+
+    @property
+    def confidence_(self) -> NDArray[Any]:
+        """(n,)."""
+
+    def predict_proba(self) -> NDArray[Any]:
+        """(n, K)."""
+
+
+def write_labels(
+    path: str | os.PathLike[str],
+    graph: Graph,
+    result: Labelled | Mapping[str, ArrayLike],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that the commands use
+    probabilities: bool = False,
+    temperatures: bool = False,
+    only_unlabelled: bool = False,
+    min_confidence: float | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> int:
+    """Write one row for each node, in the order of the graph: node, label, confidence.
+
+    The label of an unreached node is empty and its confidence is 0. The file appears when it is complete; until then,
+    and if anything goes wrong, what was there before stays.
+
+    Parameters
+    ----------
+    path
+        The file, or ``-`` for standard output. Its suffix decides the format: CSV, TSV, JSON lines (each also with
+        ``.gz`` or ``.zst``), Parquet or Arrow.
+    graph
+        The graph whose nodes these are.
+    result
+        A fitted classifier; or columns of one value for each node, written as they are.
+    format
+        In place of the suffix: csv, tsv, jsonl, parquet or arrow.
+    probabilities, temperatures
+        Whether to add a column ``p_<class>`` or ``t_<class>`` for each class.
+    only_unlabelled
+        Whether to leave out the seeds.
+    min_confidence
+        Leave out nodes whose confidence is below this.
+    force
+        Whether to replace a file that exists.
+    progress
+        Called with the rows that are written and all rows.
+
+    Returns
+    -------
+    int
+        The number of rows.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "eve"])
+    >>> write_labels("-", graph, {"label": ["left", "left", None], "confidence": [1, 0.75, 0]})
+    node,label,confidence
+    ann,left,1.0
+    bob,left,0.75
+    eve,,0.0
+    3
+    """
+    path = os.fspath(path)
+    check_output(path, force=force, format=format)
+    need("polars", "writing labels")
+    known = format_of(path, format)
+    if isinstance(result, Mapping):
+        if probabilities or temperatures or only_unlabelled:
+            raise TypeError("probabilities, temperatures and only_unlabelled need a classifier, not columns")
+        columns, keep = dict(result), np.ones(graph.n_nodes, dtype=bool)
+    else:
+        columns, keep = _columns(result, probabilities, temperatures), np.ones(graph.n_nodes, dtype=bool)
+        keep[result.seeds_.nodes] = not only_unlabelled
+    frame = _frame(graph, columns)
+    if min_confidence is not None:
+        keep &= frame["confidence"].to_numpy() >= min_confidence
+    frame = frame if keep.all() else frame.filter(keep)
+    with writing(path, compression=known.compression) as file:
+        _write(frame, file, known.name, progress)
+    return frame.height
+
+
+def _columns(result: Labelled, probabilities: bool, temperatures: bool) -> dict[str, Any]:
+    """The columns of a classifier."""
+    confidence = np.where(result.reached_, result.confidence_, 0)
+    columns: dict[str, Any] = {"label": (result.labels_, result.reached_), "confidence": confidence}
+    for wanted, prefix, values in (
+        (probabilities, "p", result.predict_proba),
+        (temperatures, "t", lambda: result.temperatures_),
+    ):
+        if wanted:
+            names = (f"{prefix}_{label}" for label in result.classes_.tolist())
+            columns |= zip(names, values().T, strict=True)
+    return columns
+
+
+def _frame(graph: Graph, columns: Mapping[str, Any]) -> "pl.DataFrame":
+    import polars as pl
+
+    series = [_ids(graph.nodes)]
+    for name, values in columns.items():
+        column = _labels(*values) if isinstance(values, tuple) else pl.Series(values, strict=False)
+        if len(column) != graph.n_nodes:
+            raise ValueError(f"the column {name!r} has {len(column)} values for {graph.n_nodes} nodes")
+        series.append(column.alias(name))
+    return pl.DataFrame(series).with_columns(pl.selectors.float().fill_nan(None))
+
+
+def _ids(nodes: NDArray[Any]) -> "pl.Series":
+    """Node ids as integers or text; others by their text."""
+    import polars as pl
+
+    if nodes.dtype.kind in "iu":
+        return pl.Series("node", nodes)
+    return pl.Series("node", [node if isinstance(node, str) else str(node) for node in nodes.tolist()], dtype=pl.String)
+
+
+def _labels(labels: NDArray[Any], reached: NDArray[np.bool_]) -> "pl.Series":
+    """Labels, null where unreached."""
+    import polars as pl
+
+    column = pl.Series(labels) if labels.dtype.kind in "iu" else pl.Series(labels.tolist(), dtype=pl.String)
+    return column if reached.all() else column.zip_with(pl.Series(reached), pl.Series([None], dtype=column.dtype))
+
+
+def _write(frame: "pl.DataFrame", file: IO[bytes], name: str, progress: Progress | None) -> None:
+    if name == "parquet":
+        frame.write_parquet(file)
+    elif name == "arrow":
+        frame.write_ipc(file, compression="zstd")
+    else:
+        done = 0
+        for text in _texts(frame, name):
+            file.write(text)
+            done = min(done + ROWS, frame.height)
+            if progress:
+                progress(done, frame.height)
+
+
+def _texts(frame: "pl.DataFrame", name: str) -> Iterator[bytes]:
+    """The rows as text, some at a time."""
+    for start in range(0, max(frame.height, 1), ROWS):
+        part = frame.slice(start, ROWS)
+        if name == "jsonl":
+            yield part.write_ndjson().encode()
+        else:
+            yield part.write_csv(separator="\t" if name == "tsv" else ",", include_header=start == 0).encode()

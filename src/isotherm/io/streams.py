@@ -1,0 +1,185 @@
+"""Bytes in: files and standard input, plain or compressed, in pieces."""
+
+import os
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from isotherm.io.errors import STANDARD, FileError, need, refuse
+
+__all__ = ["Input", "Progress"]
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called with what is done and what there is to do, in bytes or rows; None where that is unknown."""
+
+PIECE = 1 << 18  # small enough that even well compressed pieces fit in memory
+MAGIC = {
+    b"\x1f\x8b": "gzip",
+    b"\x28\xb5\x2f\xfd": "Zstandard",
+    b"PAR1": "Parquet",
+    b"ARROW1": "Arrow",
+    b"PK\x03\x04": "zip or npz",
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+COMPRESSIONS = {".gz": "gzip", ".zst": "Zstandard"}
+
+
+@dataclass(frozen=True)
+class Input:
+    """Something to read: a path, or ``-`` for standard input.
+
+    Attributes
+    ----------
+    path
+        As the user wrote it, for messages.
+    compression
+        The suffix that says so, ``.gz`` or ``.zst``, or None.
+    progress
+        Told of the bytes that were read.
+    """
+
+    path: str
+    compression: str | None = None
+    progress: Progress | None = None
+
+    @property
+    def name(self) -> str:
+        """The name for messages."""
+        return "standard input" if self.path == STANDARD else self.path
+
+    @property
+    def seekable(self) -> bool:
+        """Whether this is a regular file that is not compressed, so that a reader may jump in it."""
+        return self.path != STANDARD and not self.compression and os.path.isfile(self.path)
+
+    def check(self) -> None:
+        """Refuse a file that is missing, empty, a directory, or not open to this user."""
+        if Path(self.path).is_fifo():
+            return  # it can be opened once
+        if self.path == STANDARD or _is_pipe(self.path):  # which can be opened once only
+            return
+        with self._open():
+            if os.path.isfile(self.path) and not os.path.getsize(self.path):
+                raise FileError(f"{self.name} is empty")
+
+    def pieces(self) -> Iterator[bytes]:
+        """The content, decompressed, a piece at a time."""
+        with self._open() as file:
+            raw = self._raw(file)
+            if self.compression is None:
+                yield from raw
+            else:
+                yield from self._decompressed(raw)
+
+    def content(self) -> bytes:
+        """All of the content."""
+        return b"".join(self.pieces())
+
+    def source(self) -> Path | BytesIO:
+        """What a reader that must jump takes: the path where that works, else the content."""
+        return Path(self.path) if self.seekable else BytesIO(self.content())
+
+    def _open(self) -> Any:
+        if self.path == STANDARD:
+            return _Borrowed(sys.stdin.buffer)
+        try:
+            return open(self.path, "rb", buffering=0)
+        except OSError as error:
+            refuse(self.name, error)
+        except ValueError as error:  # a NUL in the name
+            raise FileError(f"{self.path!r} cannot be the name of a file: {error}") from None
+
+    def _raw(self, file: BinaryIO) -> Iterator[bytes]:
+        total, done = _size(file), 0
+        while True:
+            try:
+                piece = file.read(PIECE)
+            except OSError as error:
+                refuse(self.name, error)
+            if not piece:
+                return
+            done += len(piece)
+            if self.progress:
+                self.progress(done, total)
+            yield piece
+
+    def _decompressed(self, raw: Iterator[bytes]) -> Iterator[bytes]:
+        """Both formats are sequences of frames, each with its own end; a missing end means a truncated file."""
+        suffix = self.compression or ""
+        kind = COMPRESSIONS[suffix]
+        start, failure = _decompressor(suffix)
+        frame, known = start(), False
+        for piece in raw:
+            while piece:
+                if frame.eof:
+                    frame = start()
+                try:
+                    yield frame.decompress(piece)
+                except failure:
+                    what = "is damaged" if known else f"is not {kind}, though its name ends in {suffix}"
+                    raise FileError(f"{self.name} {what}: make it again, or rename it") from None
+                known = True
+                piece = frame.unused_data.lstrip(b"\0")  # padding
+        if known and not frame.eof:
+            raise FileError(f"{self.name} is truncated: its {kind} data stop before their end; copy it again")
+
+
+class _Borrowed:
+    """Standard input as a context that stays open."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def __enter__(self) -> BinaryIO:
+        return self._file
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def peek(source: Path | BytesIO, size: int) -> bytes:
+    """The first bytes of what `Input.source` gave."""
+    if isinstance(source, BytesIO):
+        return bytes(source.getbuffer()[:size])
+    with source.open("rb") as file:
+        return file.read(size)
+
+
+def foreign(start: bytes) -> str | None:
+    """What a file that begins like this is, if not text.
+
+    >>> foreign(b"PAR1...")
+    'Parquet'
+    """
+    return next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
+
+
+def _is_pipe(path: str) -> bool:
+    try:
+        return stat.S_ISFIFO(os.stat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _size(file: BinaryIO) -> int | None:
+    try:
+        status = os.fstat(file.fileno())
+    except (OSError, ValueError):
+        return None
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def _decompressor(suffix: str) -> tuple[Callable[[], Any], Any]:
+    if suffix == ".gz":
+        return lambda: zlib.decompressobj(wbits=31), zlib.error
+    zstandard = need("zstandard", "reading .zst files")
+    decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)  # what zstd --long=31 needs
+    return decompressor.decompressobj, zstandard.ZstdError

@@ -1,0 +1,167 @@
+"""Delimited text: CSV, TSV and whitespace-separated files.
+
+Blocks of whole rows go to polars, which is fast, but fills rows that are too short and guesses at stray quotes. A
+block with anything unusual in it goes through `isotherm.io.sniff.records`, which is exact and knows line numbers.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from typing import TYPE_CHECKING, Any
+
+from isotherm.io.blocks import LONGEST, blocks, well_quoted
+from isotherm.io.errors import FileError, need, shorten
+from isotherm.io.sniff import SAMPLE, Dialect, records, sniff
+from isotherm.io.streams import Input, foreign
+from isotherm.io.tables import Batch
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["TextTable", "open_text"]
+
+PURPOSE = "reading CSV, TSV and text files"
+BOM = b"\xef\xbb\xbf"
+NO_ROW = re.compile(rb"(?m)^[ \t]*\r?\n|^[ \t]+\Z")
+NO_ROW_OR_COMMENT = re.compile(rb"(?m)^[#%](?:[ \t\r#%!][^\n]*)?(?:\n|\Z)|^[ \t]*\r?\n|^[ \t]+\Z")
+SIGNED = re.compile(rb"(?m)^[#%]")
+ODD_LINE = re.compile(rb"\n[ \t\r\n#%]")
+ODD_STARTS = (b" ", b"\t", b"\r", b"\n", b"#", b"%")
+ODD_BLANKS = (b"  ", b" \n", b" \r", b"\n ")
+
+
+@dataclass(frozen=True)
+class TextTable:
+    """Delimited text that was opened: its dialect is known, its rows are still to come."""
+
+    path: str
+    dialect: Dialect
+    rest: Iterator[bytes]  # all that follows the header
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """The name of each column, None where there is no header."""
+        return self.dialect.names
+
+    def batches(self, columns: dict[str, int], numbers: frozenset[str] = frozenset()) -> Iterator[Batch]:
+        """The columns at these places, from 0, under their roles; those in ``numbers`` as floats if they all are."""
+        pl = need("polars", PURPOSE)
+        path, dialect = self.path, self.dialect
+        places = {columns[role] for role in numbers & columns.keys()}
+        delimiter = dialect.delimiter if dialect.quoted else None
+        for first, text in blocks(path, self.rest, dialect.skip + 1, delimiter):
+            frame = _frame(pl, path, text, first, dialect, places)
+            if frame.height:
+                chosen = frame.select(pl.col(_name(place)).alias(role) for role, place in columns.items())
+                yield Batch(chosen, partial(_line, path, text, first, dialect))
+
+
+def open_text(file: Input, family: str, **known: Any) -> TextTable:
+    """Open delimited text; ``known`` is what `isotherm.io.sniff.sniff` is told besides."""
+    need("polars", PURPOSE)
+    pieces = file.pieces()
+    start, more = b"", False
+    for piece in pieces:
+        start += piece
+        more = len(start) >= SAMPLE and b"\n" in start
+        if more or len(start) > LONGEST:
+            break
+    start = start.removeprefix(BOM)
+    kind = foreign(start)
+    if kind or not start.strip():
+        raise FileError(f"{file.name} is {f'{kind}, not delimited text' if kind else 'empty'}")
+    _check_no_nul(file.name, start, 1)
+    sample = start[: start.find(b"\n", SAMPLE) + 1 or start.rfind(b"\n") + 1] if more else start
+    dialect = sniff(file.name, sample, family, **known)
+    body = start.split(b"\n", dialect.skip)[dialect.skip :]
+    return TextTable(file.name, dialect, chain(body, pieces))
+
+
+def _frame(pl: Any, path: str, text: bytes, first: int, dialect: Dialect, numbers: set[int]) -> "pl.DataFrame":
+    """All columns of a block, as text, or as floats where that was asked for and is possible."""
+    _check_no_nul(path, text, first)
+    tidy = _tidy(text, dialect)
+    for floats in (numbers, set[int]()):
+        if tidy is None:
+            break
+        schema = {_name(place): pl.Float64 if place in floats else pl.String for place in range(dialect.width)}
+        frame = _parsed(pl, tidy, dialect, schema)
+        if frame is not None:
+            return frame
+    return _exact(pl, path, text, first, dialect)
+
+
+def _tidy(text: bytes, dialect: Dialect) -> bytes | None:
+    """The block without comments and blank lines, with single blanks as delimiters; None if it is unusual."""
+    if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
+        return None
+    if dialect.quoted and b'"' in text:
+        return None if _odd_lines(text) or not well_quoted(text, dialect.delimiter) else text
+    if dialect.delimiter == " ":
+        text = text.replace(b"\t", b" ")
+    if _odd_lines(text):
+        text = (NO_ROW_OR_COMMENT if dialect.commented else NO_ROW).sub(b"", text)
+        if dialect.commented and SIGNED.search(text):
+            return None
+    if dialect.delimiter == " ":
+        text = text.strip(b" ")
+        if any(odd in text for odd in ODD_BLANKS):
+            text = re.sub(rb"  +", b" ", re.sub(rb" *\r?\n *", b"\n", text))
+    return text
+
+
+def _odd_lines(text: bytes) -> bool:
+    """Whether a line begins like one that is no row; this looks at ten times as many bytes in a second as they do."""
+    return text[:1] in ODD_STARTS or ODD_LINE.search(text) is not None
+
+
+def _parsed(pl: Any, text: bytes, dialect: Dialect, schema: dict[str, Any]) -> "pl.DataFrame | None":
+    """What polars makes of a block, if it is certain that no row is too short or too long."""
+    quote = '"' if dialect.quoted else None
+    text = text if text.endswith(b"\n") else text + b"\n"  # else polars misses an empty field at the end
+    try:
+        frame = pl.read_csv(text, has_header=False, separator=dialect.delimiter, quote_char=quote, schema=schema)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # panics of polars are no Exceptions; whatever it is, the exact way will say it
+        return None
+    lines = text.count(b"\n")
+    quoted = dialect.quoted and b'"' in text
+    if frame.width != dialect.width or not (quoted or frame.height == lines):
+        return None
+    if frame[:, -1].null_count():  # empty, or absent?
+        delimiters = text.count(dialect.delimiter.encode())
+        return None if quoted or delimiters != lines * (dialect.width - 1) else frame
+    return frame
+
+
+def _exact(pl: Any, path: str, text: bytes, first: int, dialect: Dialect) -> "pl.DataFrame":
+    """The block as text, row by row."""
+    rows = []
+    for line, _, fields in records(path, text, dialect, first):
+        if len(fields) != dialect.width:
+            found = f"{len(fields)} column{'s' if len(fields) > 1 else ''}, not {dialect.width}"
+            raise FileError(f"{path}, line {line}: the row has {found}: {shorten(dialect.delimiter.join(fields))}")
+        rows.append(fields)
+    columns = zip(*rows, strict=True) if rows else [()] * dialect.width
+    return pl.DataFrame({_name(place): pl.Series(column, dtype=pl.String) for place, column in enumerate(columns)})
+
+
+def _check_no_nul(path: str, text: bytes, first: int) -> None:
+    if b"\0" in text:
+        line = first + text.count(b"\n", 0, text.index(b"\0"))
+        raise FileError(f"{path}, line {line}: there is a NUL byte, so this is no text in UTF-8; convert the file")
+
+
+def _name(place: int) -> str:
+    return f"column_{place + 1}"
+
+
+def _line(path: str, text: bytes, first: int, dialect: Dialect, row: int) -> str:
+    """Where a row of a block is, for messages."""
+    for number, record in enumerate(records(path, text, dialect, first)):
+        if number == row:
+            return f"line {record.line}"
+    return f"row {row + 1} after line {first}"

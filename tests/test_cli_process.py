@@ -1,0 +1,172 @@
+"""What only processes can show: Ctrl-C, kill, two commands at once, pipes, and the time that help takes."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from commands import EDGES, ISOTHERM, SEEDS, command, leftovers, start
+
+OLD = "the old result\n"
+
+# The real command, which says on stderr when it has come to a stage, and stays there.
+HALTING = """
+import sys, time
+from isotherm.classifier import DirichletClassifier
+from isotherm.io import labels
+fit, write = DirichletClassifier.fit, labels._write
+
+def told(self, *data, **options):
+    print("solving", file=sys.stderr, flush=True)
+    return fit(self, *data, **options)
+
+def halfway(frame, file, *rest):
+    file.write(b"node,label,confidence\\nann,t")
+    file.flush()
+    print("writing", file=sys.stderr, flush=True)
+    time.sleep(60)
+
+DirichletClassifier.fit = told
+if "--halt" in sys.argv:
+    sys.argv.remove("--halt")
+    labels._write = halfway
+from isotherm.cli import main
+sys.exit(main())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "edges.csv").write_text(EDGES)
+    (tmp_path / "seeds.csv").write_text(SEEDS)
+    (tmp_path / "old.csv").write_text(OLD)
+    return tmp_path
+
+
+def halting(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
+    code = [sys.executable, "-c", HALTING, "classify", *arguments, "-o", "old.csv", "--force"]
+    return subprocess.Popen(code, cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        if line.strip() == word:
+            return
+    pytest.fail(f"it ended before {word}")
+
+
+def write_grid(folder: Path, side: int = 150) -> None:
+    across = (f"{i}_{j},{i}_{j + 1}\n" for i in range(side) for j in range(side - 1))
+    down = (f"{i}_{j},{i + 1}_{j}\n" for i in range(side - 1) for j in range(side))
+    (folder / "grid.csv").write_text("source,target\n" + "".join(across) + "".join(down))
+    (folder / "corners.csv").write_text(f"node,label\n0_0,a\n{side - 1}_{side - 1},b\n")
+
+
+LONG = ("grid.csv", "corners.csv", "--solver", "sweeps", "--tol", "1e-12", "--max-iter", "100000000")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["ctrl-c", "term", "kill"])
+@pytest.mark.parametrize("stage", ["solving", "writing"])
+def test_a_signal_while_working(folder: Path, stage: str, number: signal.Signals) -> None:
+    if stage == "solving":
+        write_grid(folder)
+    process = halting(folder, *LONG) if stage == "solving" else halting(folder, "edges.csv", "seeds.csv", "--halt")
+    wait_for(process, stage)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=30)
+    assert (folder / "old.csv").read_text() == OLD
+    if number == signal.SIGKILL:
+        assert process.returncode == -signal.SIGKILL
+        return
+    assert process.returncode == 128 + number
+    assert leftovers(folder) == []
+    assert "Traceback" not in err
+    if number == signal.SIGINT:
+        assert err == "isotherm: interrupted\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=["ctrl-c", "kill"])
+def test_a_signal_while_reading_from_a_pipe_that_is_silent(folder: Path, number: signal.Signals) -> None:
+    read, write = os.pipe()
+    arguments = [*ISOTHERM, "classify", "-", "seeds.csv", "-o", "old.csv", "--force"]
+    process = subprocess.Popen(arguments, cwd=folder, stdin=read, stderr=subprocess.PIPE, text=True)
+    os.close(read)
+    try:
+        os.write(write, b"source,target\n")
+        os.write(write, b"ann,bob\n" * 60_000)  # more than the pipe holds: some of it was read
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    finally:
+        os.close(write)
+    assert (folder / "old.csv").read_text() == OLD
+    assert leftovers(folder) == []
+    assert process.returncode == (130 if number == signal.SIGINT else -number)
+    assert err == ("isotherm: interrupted\n" if number == signal.SIGINT else "")
+
+
+def test_two_commands_at_once_leave_one_whole_result(folder: Path) -> None:
+    write_grid(folder, 60)
+    both = [
+        start("classify", "grid.csv", "corners.csv", "-o", "old.csv", "--force", "--rule", rule, folder=folder)
+        for rule in ("centered", "relative")
+    ]
+    results = [process.communicate(timeout=60) for process in both]
+    assert [process.returncode for process in both] == [0, 0], results
+    whole = [
+        command("classify", "grid.csv", "corners.csv", "-q", "--rule", rule, folder=folder).out
+        for rule in ("centered", "relative")
+    ]
+    assert (folder / "old.csv").read_text() in whole
+    assert leftovers(folder) == []
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(folder: Path) -> None:
+    write_grid(folder, 120)
+    with start("classify", "grid.csv", "corners.csv", "-q", folder=folder) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "node,label,confidence\n"
+        process.stdout.close()
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+        assert process.wait(timeout=30) == 0
+
+
+def test_help_takes_little_time(tmp_path: Path) -> None:
+    seconds = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert command("--help", folder=tmp_path).status == 0
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    assert min(seconds) < 0.4
+
+
+def test_standard_input_and_output(folder: Path) -> None:
+    process = start("classify", "-", "seeds.csv", "-q", folder=folder)
+    out, err = process.communicate(EDGES, timeout=60)
+    assert out.splitlines()[:2] == ["node,label,confidence", "ann,tea,1.0"]
+    assert err == ""
+    assert process.returncode == 0
+
+
+def test_an_error_inside_says_how_to_report_it(folder: Path) -> None:
+    code = (
+        "from isotherm import rules\nrules.apply_rule = None\nimport isotherm.cli, sys\nsys.exit(isotherm.cli.main())"
+    )
+    arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", "-o", "old.csv", "--force"]
+    result = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 1
+    assert "Traceback" in result.stderr
+    assert "please report" in result.stderr.splitlines()[-1]
+    assert (folder / "old.csv").read_text() == OLD
+
+
+def test_without_cyclopts_one_line_says_what_to_install(folder: Path) -> None:
+    code = "import sys\nsys.modules['cyclopts'] = None\nimport isotherm.cli\nsys.exit(isotherm.cli.main(['demo']))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert result.returncode == 2
+    assert result.stderr == "isotherm: the command line needs cyclopts: pip install 'isotherm[cli]'\n"

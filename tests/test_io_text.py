@@ -1,0 +1,380 @@
+"""Delimited text: what is detected, what is read, and what is refused with which sentence."""
+
+import gzip
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isotherm.graph import Graph
+from isotherm.io import FileError, blocks, read_graph, read_graph_file, read_seeds, text
+from isotherm.io.sniff import Dialect, sniff
+
+Edges = dict[tuple[Any, Any], float]
+Save = Callable[[str, str | bytes], Path]
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Save:
+    def saved(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return saved
+
+
+def edges_of(graph: Graph) -> Edges:
+    """Both directions of every edge, by ids."""
+    matrix = graph.adjacency.tocoo()
+    ids = graph.nodes.tolist()
+    ends = zip(matrix.row.tolist(), matrix.col.tolist(), matrix.data.tolist(), strict=True)
+    return {(ids[i], ids[j]): weight for i, j, weight in ends}
+
+
+def both_ways(edges: Edges) -> Edges:
+    return edges | {(v, u): weight for (u, v), weight in edges.items()}
+
+
+TRIANGLE: Edges = {("a", "b"): 1, ("b", "c"): 2.5, ("a", "c"): 4}
+ROWS = [(u, v, str(w)) for (u, v), w in TRIANGLE.items()]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "layout"),
+    [
+        ("e.csv", "source,target,w\na,b,1\nb,c,2.5\na,c,4\n", "col 1 (source), col 2 (target), col 3 (w), yes, comma"),
+        ("e.csv", "a,b,1\nb,c,2.5\na,c,4", "col 1, col 2, col 3, no, comma"),
+        ("e.csv", "a;b;1\r\nb;c;2.5\r\na;c;4\r\n", "col 1, col 2, col 3, no, semicolon"),
+        ("e.csv", "w,to,from\n1,b,a\n2.5,c,b\n4,c,a\n", "col 3 (from), col 2 (to), col 1 (w), yes, comma"),
+        ("e.csv", "\ufeffFromId,ToId,w\na,b,1\nb,c,2.5\na,c,4\n", "col 1 (FromId), col 2 (ToId), col 3 (w), yes, comma"),
+        ("e.tsv", "a\tb\t1\n\nb\tc\t2.5\n\n\na\tc\t4\n\n", "col 1, col 2, col 3, no, tab"),
+        ("e.tsv", "#id1\tid2\tw\na\tb\t1\nb\tc\t2.5\na\tc\t4\n", "col 1 (id1), col 2 (id2), col 3 (w), yes, tab"),
+        ("e.csv", "# made today\n% by hand\nx,y,z\na,b,1\nb,c,2.5\na,c,4\n", "col 1 (x), col 2 (y), none, yes, comma"),
+        ("e.txt", "# SNAP\n# From\tTo\na\tb\t1\n# between\nb\tc\t2.5\na\tc\t4\n", "col 1, col 2, col 3, no, tab"),
+        ("out.konect", "% sym\n% 3 3 3\na b 1 9 \nb c 2.5 9 \na c 4 9\n", "col 1, col 2, col 3, no, whitespace"),
+        ("e.edges", "  a \t b   1\nb\tc 2.5  \n\t\na c 4", "col 1, col 2, col 3, no, whitespace"),
+        ("e.el", "a b 1\nb c 2.5\na c 4\n", "col 1, col 2, col 3, no, whitespace"),
+    ],
+)  # fmt: skip
+def test_layout_is_detected(save: Save, name: str, content: str, layout: str) -> None:
+    graph, found = read_graph_file(save(name, content))
+    columns = [str(column) if column else "none" for column in found.roles.values()]
+    assert layout.split(", ") == [*columns, "yes" if found.header else "no", str(found).rpartition("=")[2]]
+    if "none" in layout:
+        assert edges_of(graph) == both_ways(dict.fromkeys(TRIANGLE, 1.0))
+    else:
+        assert edges_of(graph) == both_ways(TRIANGLE)
+
+
+def test_the_layout_reads_as_the_command_prints_it(save: Save) -> None:
+    layout = read_graph_file(save("e.tsv", "1\t2\t0.5\n2\t3\t1\n")).layout
+    assert str(layout) == "source=col 1, target=col 2, weight=col 3, header=no, delimiter=tab"
+
+
+@pytest.mark.parametrize(
+    ("content", "nodes"),
+    [
+        ("node1,node2\nnode2,node3\n", ["node1", "node2", "node3"]),  # names that are ids further down
+        ("u,v\nv,w\n", ["u", "v", "w"]),
+        ("u,v\n1,2\n", ["1", "2"]),  # text above numbers, in both columns
+        ("root,1\n1,2\n3,2\n", ["root", "1", "2", "3"]),  # and in one only
+        ("from,to\nann,bob\n", ["ann", "bob"]),
+        ("ann,bob,since\nbob,eve,1999\neve,ann,2001\n", ["bob", "eve", "ann"]),
+    ],
+)
+def test_header_or_data(save: Save, content: str, nodes: list[str]) -> None:
+    assert read_graph(save("e.csv", content)).nodes.tolist() == nodes
+
+
+def test_header_can_be_set(save: Save) -> None:
+    path = save("e.csv", "a,b\nb,c\n")
+    assert read_graph(path, header=True).nodes.tolist() == ["b", "c"]
+    assert read_graph(save("f.csv", "from,to\nb,c\n"), header=False).n_edges == 2
+
+
+def test_columns_by_name_and_number(save: Save) -> None:
+    path = save("e.csv", "x,y,z,t\na,b,2,9\nb,c,3,9\n")
+    by_name = read_graph(path, source="y", target="x", weight="z", directed=True)
+    assert edges_of(by_name) == {("b", "a"): 2, ("c", "b"): 3}
+    by_number = read_graph(path, source=2, target="1", weight=3, header=True, directed=True)
+    assert edges_of(by_number) == edges_of(by_name)
+
+
+def test_weights_can_be_ignored(save: Save) -> None:
+    assert not read_graph(save("e.csv", "a,b,-1\nb,c,2\n"), weight=False).weighted
+
+
+def test_ids_stay_what_they_are(save: Save) -> None:
+    ids = [
+        "007",
+        "7",
+        " 7",
+        "+7",
+        "7.0",
+        "é",
+        "日本",
+        'say "hi"',
+        "a, b",
+        "two\nlines",
+        "\u2028",
+        "NA",
+        "null",
+        "nan",
+        "#x",
+    ]
+    content = pl.DataFrame({"source": ids, "target": ids[1:] + ids[:1]}).write_csv()
+    assert read_graph(save("e.csv", content)).nodes.tolist() == list(dict.fromkeys(ids))
+    plain = [name for name in ids if not set(name) & set(" \n") and name != "#x"]
+    lines = "".join(f"{u} {v}\n" for u, v in pairwise(plain))
+    assert read_graph(save("e.txt", lines)).nodes.tolist() == plain
+
+
+def test_nodes_are_in_order_of_first_appearance(save: Save) -> None:
+    rng = np.random.default_rng(0)
+    ends = rng.integers(0, 300, size=(2000, 2)).astype(str)
+    content = "\n".join(map(",".join, ends.tolist()))
+    assert read_graph(save("e.csv", content), directed=True).nodes.tolist() == list(
+        dict.fromkeys(ends.ravel().tolist())
+    )
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_compressed(save: Save, suffix: str) -> None:
+    content = "".join(f"a{i},a{i + 1}\n" for i in range(5000)).encode()
+    packed = gzip.compress(content) if suffix == ".gz" else zstandard.compress(content)
+    again = gzip.compress(b"x,y\n") if suffix == ".gz" else zstandard.compress(b"x,y\n")
+    assert read_graph(save(f"e.csv{suffix}", packed)).n_edges == 5000
+    assert read_graph(save(f"e.csv{suffix}", packed + again)).n_edges == 5001  # members one after another
+    for end in (1, 10, len(packed) // 2, len(packed) - 1):
+        with pytest.raises(FileError, match=r"e\.csv\.\w+ is truncated"):
+            read_graph(save(f"e.csv{suffix}", packed[:end]))
+    with pytest.raises(FileError, match=f"though its name ends in {suffix}"):
+        read_graph(save(f"e.csv{suffix}", content))
+
+
+def test_standard_input() -> None:
+    code = "from isotherm.io import read_graph; print(read_graph('-').nodes.tolist())"
+    command = [sys.executable, "-W", "error", "-c", code]
+    for content in ("a,b\nb,c\n", "# c\na\tb\nb\tc\n", "% c\n a b\nb c\n"):
+        run = subprocess.run(command, input=content, capture_output=True, text=True, check=True)
+        assert run.stdout == "['a', 'b', 'c']\n"
+
+
+def test_a_pipe_is_read_like_standard_input(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = subprocess.Popen(["sh", "-c", f"printf 'a;b\\nb;c\\n' > {pipe}"])
+    assert read_graph(pipe, format="csv").n_edges == 2
+    assert writer.wait() == 0
+
+
+BAD = [
+    ("empty.csv", "", "empty.csv is empty"),
+    ("blank.csv", "\n \n", "blank.csv is empty"),
+    ("comments.txt", "# a\n% b\n", "holds comments only"),
+    ("junk.csv", bytes(range(256)), "NUL"),
+    ("utf16.csv", "a,b\n".encode("utf-16"), "UTF-16"),
+    ("latin.csv", "a,b\né,c\n".encode("latin-1"), "line 2: the byte 0xe9 is not UTF-8"),
+    ("zipped.csv", gzip.compress(b"a,b\n"), "gzip"),
+    ("one.csv", "a\nb\n", "line 1: with the delimiter comma there is one column, 'a'"),
+    ("short.csv", "a,b,1\nb,c,2\nc\n", "line 3: the row has 1 column, not 3: 'c'"),
+    ("short2.csv", "a,b,1\nb,c\nc,d,3\n", "line 2: the row has 2 columns, not 3"),
+    ("long.csv", "a,b\n\n\nb,c\nx, y,c\n", "line 5: the row has 3 columns, not 2"),
+    ("end.csv", "a,b\nb,c\nc,", "line 3: the target is empty"),
+    ("end2.csv", "a,b\nb,c\nc,d,", "line 3: the row has 3 columns, not 2"),
+    ("hole.csv", "a,b\n,c\n", "line 2: the source is empty"),
+    ("hole.tsv", 'a\tb\n""\tc\n', "line 2: the source is empty"),
+    ("text.csv", "a,b,1\nb,c,heavy\nc,d,2\n", "line 2: the weight is 'heavy'"),
+    ("text2.csv", "source,target,weight\na,b,1\nb,c,heavy\n", "line 3: the weight is 'heavy'"),
+    ("void.csv", "a,b,1\nb,c,\nc,d,1\n", "line 2: the weight is empty"),
+    ("minus.csv", "a,b,1\nb,c,-2\n", "line 2: the weight is -2"),
+    ("nan.csv", "a,b,1\nb,c,nan\n", "line 2: the weight is nan"),
+    ("inf.csv", "a,b,1\nb,c,inf\n", "line 2: the weight is inf"),
+    ("huge.csv", "a,b,1\nb,c,1e999\n", "line 2: the weight is inf"),
+    ("quote.csv", 'a,b\n"b,c\nc,d\n', "line 2: a quoted field is not closed"),
+    ("quote2.csv", 'a,b\n"b"x,c\n', "line 2: there is text after a closing quote"),
+    ("return.csv", "a,b\rc,d\n", "line 1: there is a carriage return inside a field"),
+    ("nul.txt", "a b\nc \0d\n", "line 2: there is a NUL byte"),
+    ("sign.txt", "a b\n#c d\n", "line 2: is this a comment or a row"),
+    ("none.xyz", "a b\n", "the format cannot be told from the name"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "content", "sentence"), BAD, ids=[name for name, *_ in BAD])
+def test_bad_input_is_one_sentence(save: Save, name: str, content: str | bytes, sentence: str) -> None:
+    with pytest.raises(FileError) as caught:
+        read_graph(save(name, content))
+    said = str(caught.value)
+    assert sentence in said
+    assert name in said
+    assert "\n" not in said
+    assert caught.value.__cause__ is None
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+def test_bad_paths(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"none\.csv does not exist"):
+        read_graph(tmp_path / "none.csv")
+    with pytest.raises(FileError, match="is a directory, not a file"):
+        read_graph(tmp_path)
+    with pytest.raises(FileError, match="cannot be the name of a file"):
+        read_graph("a\0b.csv")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_no_permission(save: Save) -> None:
+    path = save("e.csv", "a,b\n")
+    path.chmod(0)
+    with pytest.raises(FileError, match="permission denied"):
+        read_graph(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"delimiter": ","}, "with the delimiter comma there is one column, 'a;b;1'"),
+        ({"delimiter": "xx"}, "the delimiter 'xx' cannot be used"),
+        ({"source": "from"}, "no column named 'from' for source: it has no header"),
+        ({"target": 4}, "no column 4 for target: it has 3 columns"),
+        ({"source": 1, "weight": 1}, "must be different columns"),
+        ({"format": "excel"}, "there is no format 'excel'"),
+        ({"format": "mtx"}, "does not begin with %%MatrixMarket"),
+        ({"format": "mtx", "header": True}, "mtx files have no header to choose"),
+    ],
+)
+def test_bad_options(save: Save, options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(FileError, match=sentence):
+        read_graph(save("e.csv", "a;b;1\nb;c;2\n"), **options)
+
+
+def test_a_line_without_end(save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "BLOCK", 1 << 10)
+    monkeypatch.setattr(blocks, "LONGEST", 1 << 20)
+    for line in (b"x" * (1 << 22), b'"' + b"x,\n" * (1 << 20)):
+        with pytest.raises(FileError, match="line 3: the row has no end within 1 MB"):
+            read_graph(save("e.csv", b"a,b\nb,c\n" + line))
+
+
+CELLS = st.text(st.sampled_from('ab70.",;\t \n\r#%é\u2028'), max_size=5)
+
+
+@st.composite
+def untidy_text(draw: st.DrawFn) -> tuple[bytes, Dialect]:
+    """Text that is nearly a table, and how it is to be read."""
+    delimiter = draw(st.sampled_from([",", ";", "\t", " "]))
+    width = draw(st.integers(2, 3))
+    quoted = draw(st.booleans()) and delimiter != " "
+
+    def spelled(cell: str) -> str:
+        special = any(sign in cell for sign in f'"{delimiter}\n\r')
+        return '"' + cell.replace('"', '""') + '"' if special and draw(st.integers(0, 9)) else cell
+
+    rows = draw(st.lists(st.lists(CELLS.map(spelled), min_size=width, max_size=width), min_size=1, max_size=5))
+    lines = [delimiter.join(row) for row in rows]
+    lines += draw(st.lists(st.sampled_from(["", " ", "# c", "#c", "a", f"a{delimiter}b", f"a{delimiter}"]), max_size=1))
+    content = draw(st.sampled_from(["\n", "\r\n"])).join(draw(st.permutations(lines))) + draw(
+        st.sampled_from(["", "\n"])
+    )
+    commented = delimiter == " " or draw(st.booleans())
+    return content.encode(), Dialect(delimiter, quoted, commented, names=(None,) * width)
+
+
+@settings(max_examples=int(os.environ.get("ISOTHERM_FUZZ", "300")))
+@given(untidy_text())
+def test_the_fast_way_agrees_with_the_exact_one(case: tuple[bytes, Dialect]) -> None:
+    content, dialect = case
+    assert _rows_or_error(text._frame, content, 1, dialect) == _rows_or_error(_exact_frame, content, 1, dialect)
+
+
+def _exact_frame(_: Any, path: str, content: bytes, first: int, dialect: Dialect, numbers: set[int]) -> pl.DataFrame:
+    return text._exact(pl, path, content, first, dialect)
+
+
+@settings(max_examples=int(os.environ.get("ISOTHERM_FUZZ", "100")))
+@given(untidy_text(), st.integers(1, 20))
+def test_blocks_do_not_matter(case: tuple[bytes, Dialect], size: int) -> None:
+    content, dialect = case
+    pieces = [content[start : start + size] for start in range(0, len(content), size)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(blocks, "BLOCK", size)
+        cut = list(blocks.blocks("f", iter(pieces), 1, dialect.delimiter if dialect.quoted else None))
+    assert b"".join(part for _, part in cut) == content
+    line = 1
+    for first, part in cut:
+        assert first == line
+        line += part.count(b"\n")
+    whole = _rows_or_error(text._frame, content, 1, dialect)
+    parts = [_rows_or_error(text._frame, part, first, dialect) for first, part in cut]
+    if isinstance(whole, list):
+        assert [row for part in parts for row in part] == whole
+    else:
+        assert any(isinstance(part, str) for part in parts)
+
+
+def _rows_or_error(frame: Callable[..., pl.DataFrame], content: bytes, first: int, dialect: Dialect) -> list[Any] | str:
+    try:
+        rows = frame(pl, "f", content, first, dialect, set()).rows()
+        return [[cell or None for cell in row] for row in rows]
+    except FileError as error:
+        return str(error)
+
+
+NASTY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)
+
+
+@settings(max_examples=int(os.environ.get("ISOTHERM_FUZZ", "100")))
+@given(st.lists(st.tuples(NASTY, NASTY), min_size=1, max_size=8), st.sampled_from(["csv", "tsv"]))
+def test_nasty_ids_survive(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], kind: str) -> None:
+    path = tmp_path_factory.mktemp("nasty") / f"e.{kind}"
+    separator = "," if kind == "csv" else "\t"
+    pl.DataFrame(pairs, schema=["source", "target"], orient="row").write_csv(path, separator=separator)
+    graph = read_graph(path, header=True, directed=True)
+    assert graph.nodes.tolist() == list(dict.fromkeys(end for pair in pairs for end in pair))
+
+
+def test_seeds_and_graph_agree_on_ids(save: Save) -> None:
+    graph = read_graph(save("e.txt", "007 7\n7 8\n"))
+    assert graph.index(read_seeds(save("s.csv", "node,label\n007,a\n8,b\n"))).tolist() == [0, 2]
+
+
+def test_sniffing_survives_a_sample_that_ends_inside_a_row() -> None:
+    content = 'a,"' + "x\n" * 40_000 + '"\nb,c\n'
+    assert sniff("f", ("k,l\n" + content)[:60_000].encode(), "csv").delimiter == ","
+
+
+def test_polars_is_asked_for(save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(ImportError, match=r"needs polars: pip install 'isotherm\[cli\]'"):
+        read_graph(save("e.csv", "a,b\n"))
+
+
+def test_progress_is_told(save: Save) -> None:
+    content = b"".join(b"%d,%d\n" % (i, i + 1) for i in range(100_000))
+    path = save("e.csv", content)
+    told: list[tuple[int, int | None]] = []
+    read_graph(path, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (len(content), len(content))
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_import_is_lean() -> None:
+    code = "import sys, isotherm.io; print(sorted({'polars', 'zstandard', 'pandas', 'pyarrow'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+def test_reading_from_memory_like_objects_is_a_type_error() -> None:
+    with pytest.raises(TypeError):
+        read_graph(io.BytesIO(b"a,b\n"))  # type: ignore[arg-type]
