@@ -181,7 +181,7 @@ class Tags(HTMLParser):
 
     def __init__(self) -> None:
         super().__init__()
-        self.open: list[str] = []
+        self.nested: list[str] = []
         self.links: list[str] = []
         self.anchors: list[str] = []
         self.images: list[dict[str, str | None]] = []
@@ -192,20 +192,21 @@ class Tags(HTMLParser):
         self.anchors += [str(found["id"])] if "id" in found else []
         self.images += [found] if tag == "img" else []
         if tag not in self.VOID:
-            self.open.append(tag)
+            self.nested.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
+        assert self.nested.pop() == tag
+
+
+@pytest.fixture
+def tags(page: Path) -> Tags:
+    tags = Tags()
+    tags.feed(page.read_text())
+    assert not tags.nested
+    return tags
 
 
 class TestReport:
-    @pytest.fixture(scope="class")
-    def tags(self, page: Path) -> Tags:
-        tags = Tags()
-        tags.feed(page.read_text())
-        assert not tags.open
-        return tags
-
     def test_the_page_needs_nothing_beside_it(self, page: Path, tags: Tags) -> None:
         text = page.read_text()
         assert "<script" not in text

@@ -58,7 +58,7 @@ ROWS = [(u, v, str(w)) for (u, v), w in TRIANGLE.items()]
         ("e.csv", "a,b,1\nb,c,2.5\na,c,4", "col 1, col 2, col 3, no, comma"),
         ("e.csv", "a;b;1\r\nb;c;2.5\r\na;c;4\r\n", "col 1, col 2, col 3, no, semicolon"),
         ("e.csv", "w,to,from\n1,b,a\n2.5,c,b\n4,c,a\n", "col 3 (from), col 2 (to), col 1 (w), yes, comma"),
-        ("e.csv", "\ufeffFromId,ToId,w\na,b,1\nb,c,2.5\na,c,4\n", "col 1 (FromId), col 2 (ToId), col 3 (w), yes, comma"),
+        ("e.csv", "\ufeffFromId,To,w\na,b,1\nb,c,2.5\na,c,4\n", "col 1 (FromId), col 2 (To), col 3 (w), yes, comma"),
         ("e.tsv", "a\tb\t1\n\nb\tc\t2.5\n\n\na\tc\t4\n\n", "col 1, col 2, col 3, no, tab"),
         ("e.tsv", "#id1\tid2\tw\na\tb\t1\nb\tc\t2.5\na\tc\t4\n", "col 1 (id1), col 2 (id2), col 3 (w), yes, tab"),
         ("e.csv", "# made today\n% by hand\nx,y,z\na,b,1\nb,c,2.5\na,c,4\n", "col 1 (x), col 2 (y), none, yes, comma"),

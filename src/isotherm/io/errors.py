@@ -1,11 +1,14 @@
 """One sentence for everything that can be wrong with a file."""
 
+import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-__all__ = ["FileError", "blaming", "need", "refuse"]
+__all__ = ["FileError", "blaming", "need", "quiet_natives", "refuse", "shorten"]
 
 STANDARD = "-"
 
@@ -58,10 +61,30 @@ def blaming(path: str, kind: str) -> Iterator[None]:
         raise FileError(f"{path} is not {kind}, or is damaged: {_first_line(error)}") from None
 
 
+@contextmanager
+def quiet_natives() -> Iterator[None]:
+    """Hide what compiled code writes to standard error, such as the reports of panics; what Python writes stays.
+
+    For a process that owns its standard error, as a command does: other threads of compiled code are silenced too.
+    """
+    if not hasattr(sys.stderr, "fileno") or sys.stderr.fileno() != 2:
+        yield
+        return
+    stderr = sys.stderr
+    stderr.flush()
+    with os.fdopen(os.dup(2), "w", encoding=stderr.encoding, errors=stderr.errors, buffering=1) as kept:
+        with open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), 2)
+        sys.stderr = kept
+        try:
+            yield
+        finally:
+            sys.stderr = stderr
+            os.dup2(kept.fileno(), 2)
+
+
 def need(package: str, purpose: str) -> ModuleType:
     """Import an optional package, or say how to get it."""
-    from importlib import import_module
-
     try:
         return import_module(package)
     except ImportError:

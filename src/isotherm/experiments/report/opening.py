@@ -168,8 +168,9 @@ def run_section(conditions: Conditions) -> Section:
         "How it was run",
         [
             Text(
-                f"isotherm {version('isotherm')}, kernels {kernels.description().partition(',')[0]}, {conditions.runs} runs of "
-                f"each setting, seed {conditions.seed}, {conditions.processes} processes of one thread each; the runs "
+                f"isotherm {version('isotherm')}, kernels {kernels.description().partition(',')[0]}, "
+                f"{conditions.runs} runs of each setting, seed {conditions.seed}, {conditions.processes} processes of "
+                "one thread each; the runs "
                 f"of this call took {conditions.seconds:.0f} seconds. Each run has a random generator of its own, "
                 "spawned from the seed, the experiment, the graph and the number of the run: the same command gives "
                 "the same numbers, bit for bit, on the same machine. The score of every run is in the CSV files beside "
