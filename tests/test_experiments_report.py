@@ -11,7 +11,7 @@ from isotherm.experiments.base import AUTHORS, Measurement, Setting
 from isotherm.experiments.report import plots, sbm
 from isotherm.experiments.report.comparison import compare, holm
 from isotherm.experiments.report.curves import curve_verdicts
-from isotherm.experiments.report.document import Document, Picture, Section, Table, Text
+from isotherm.experiments.report.document import Block, Document, Picture, Section, Table, Text
 from isotherm.experiments.report.entries import ELSEWHERE, entries
 from isotherm.experiments.report.html import to_html
 from isotherm.experiments.report.markdown import to_markdown
@@ -91,8 +91,9 @@ class TestDocument:
     def document(self) -> Document:
         figure, (axes,) = plots.panels(1)
         plots.curve(axes, "centered", plots.Curve([1, 2], [0.5, 0.25], [0.1, 0.1]))
+        plots.hollow(axes, "centered", [1, 2], [0.5, 0.25])
         axes.set_title("p = 0.005 & <q>")
-        blocks = [
+        blocks: list[Block] = [
             Text("1 < 2 & `code` and **bold**"),
             Table("a | b", ["x", "<y>"], [["1", "a phrase that is long enough to be broken"], ["2", ""]]),
             Picture("picture", figure, 'said of "it"'),
@@ -119,6 +120,8 @@ class TestDocument:
         assert "p = 0.005 &amp; &lt;q&gt;" in text
         assert text == plots.svg(picture.figure).decode()
         assert not re.search(r'="[^"]*\d\.\d{3,}', text)
+        assert 'style="fill: #0072b2"' in text  # measured
+        assert 'style="fill-opacity: 0"' in text  # published
 
 
 def test_the_section_on_block_models_concludes_from_its_numbers() -> None:

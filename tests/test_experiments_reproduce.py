@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -97,8 +98,8 @@ def test_a_worker_that_dies_says_so_and_keeps_what_is_finished(tmp_path: Path, m
         target, arguments = (os._exit, (9,)) if run == 3 else (function, (name, setting, run, *others))
         return real(pool, target, *arguments)
 
-    real = runner.ProcessPoolExecutor.submit
-    monkeypatch.setattr(runner.ProcessPoolExecutor, "submit", submit)
+    real = ProcessPoolExecutor.submit
+    monkeypatch.setattr(ProcessPoolExecutor, "submit", submit)
     monkeypatch.setattr(runner, "AHEAD", 1)
     with pytest.raises(RuntimeError, match=r"a process ended before its run.*run the same command again"):
         reproduce("figure2a", out=tmp_path, runs=5, processes=2, protocols=["authors"])

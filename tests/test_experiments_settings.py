@@ -38,7 +38,7 @@ class TestDraw:
     def test_streams_are_spawned(self) -> None:
         children = [draw(run).single for run in range(3)]
         assert [child.spawn_key for child in children] == [(1,), (2,), (3,)]
-        assert len({tuple(np.atleast_1d(child.entropy)) for child in children}) == 1
+        assert len({str(child.entropy) for child in children}) == 1
 
 
 class TestBlocks:

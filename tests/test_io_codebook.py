@@ -3,14 +3,24 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from isotherm.io import codebook
 from isotherm.io.codebook import Codebook, Keys, keys_of
+from isotherm.kernels import native
 
 Batches = list[list[tuple[int, int]]]
+
+
+@pytest.fixture(autouse=True, params=["native", "reference"])
+def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "native" and native is None:
+        pytest.skip("installed without a C++ compiler")
+    chosen = native if native is not None and request.param == "native" else codebook
+    monkeypatch.setattr(codebook, "_number", chosen.number)
+    monkeypatch.setattr(codebook, "_rehash", chosen.rehash)
 
 
 def numbered(pairs: list[tuple[int, int]], known: dict[int, int]) -> tuple[list[list[int]], list[int]]:
@@ -41,6 +51,7 @@ def check(batches: Batches) -> None:
     assert book.size == len(known)
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.tuples(st.integers(-9, 9), st.integers(-(2**63), 2**63 - 1)), max_size=30), max_size=4))
 def test_numbers_by_first_appearance(batches: Batches) -> None:
     check(batches)

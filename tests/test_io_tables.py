@@ -125,7 +125,7 @@ def test_truncated(tmp_path: Path, name: str, capfd: pytest.CaptureFixture[str])
 def test_another_kind_of_file(tmp_path: Path) -> None:
     for name in ("e.parquet", "e.arrow", "e.ipc"):
         (tmp_path / name).write_text("source,target\na,b\n" * 100)
-        with pytest.raises(FileError, match="is not an? "):
+        with pytest.raises(FileError, match=r"is not an? "):
             read_graph(tmp_path / name)
     path = save(EDGES, tmp_path / "e.parquet")
     with pytest.raises(FileError, match="is Parquet, not delimited text"):

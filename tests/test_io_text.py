@@ -3,8 +3,10 @@
 import gzip
 import io
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -172,6 +174,25 @@ def test_standard_input() -> None:
         assert run.stdout == "['a', 'b', 'c']\n"
 
 
+def test_ctrl_c_while_standard_input_is_silent() -> None:
+    code = "from isotherm.io import read_graph; print('reading', flush=True); read_graph('-')"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("".join(f"a{i},b{i}\n" for i in range(100_000)))  # more than the sample, and no end
+    process.stdin.flush()
+    assert process.stdout.readline() == "reading\n"
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    process.wait(timeout=10)
+    assert process.stderr
+    assert "KeyboardInterrupt" in process.stderr.read()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        stream.close()
+
+
 def test_a_pipe_is_read_like_standard_input(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -249,6 +270,7 @@ def test_no_permission(save: Save) -> None:
         ({"source": "from"}, "no column named 'from' for source: it has no header"),
         ({"target": 4}, "no column 4 for target: it has 3 columns"),
         ({"source": 1, "weight": 1}, "must be different columns"),
+        ({"weight": 0}, "no column 0 for weight"),
         ({"format": "excel"}, "there is no format 'excel'"),
         ({"format": "mtx"}, "does not begin with %%MatrixMarket"),
         ({"format": "mtx", "header": True}, "mtx files have no header to choose"),

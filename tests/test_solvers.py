@@ -81,7 +81,7 @@ def test_default_tolerance(solver: str, problem: Problem) -> None:
     else:
         assert solver == "sweeps"
         assert solution.error > 1e-3
-    assert relative_error(solution.temperatures, exact) <= 1.001 * solution.error_bound + 1e-5
+    assert relative_error(solution.temperatures, exact) <= solution.error_bound + 1e-14
 
 
 CASES = {

@@ -105,8 +105,8 @@ def predict(rule: str, temperatures: Floats, seeds: Ints, codes: Ints, classes: 
 def macro_f1(truth: Ints, predicted: Ints) -> float:
     """Mean over classes of F1 = 2 hits / (occurrences in truth and predictions); -1 is no prediction.
 
-    >>> macro_f1(np.array([0, 0, 1, 2]), np.array([0, 1, 1, -1])) == np.mean([2 / 3, 2 / 3, 0])
-    True
+    >>> round(macro_f1(np.array([0, 0, 1, 2]), np.array([0, 1, 1, -1])), 3)  # 2/3, 2/3 and 0
+    0.444
     """
     size = int(max(truth.max(initial=0), predicted.max(initial=0))) + 1
     hits = np.bincount(truth[truth == predicted], minlength=size)

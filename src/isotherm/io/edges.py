@@ -84,7 +84,7 @@ def read_edges(file: Input, known: Format, options: Options) -> Edges:
     if not ids:
         raise FileError(f"{file.name} has no rows, so no edges")
     weight = None if layout.roles["weight"] is None else np.concatenate(weights)
-    return Edges(*ends.all(), weight, _joined(ids), layout)
+    return Edges(*ends.all(), weight, np.concatenate(ids), layout)
 
 
 def built(edges: Edges, *, directed: bool) -> Graph:
@@ -144,7 +144,7 @@ def _parts(path: str, batches: Iterator[Batch]) -> Iterator[_Part]:
         yield _Part(source, target, (keys_of(source), keys_of(target)), weight, batch.place)
 
 
-def _first_seen(path: str, part: _Part, first: NDArray[np.int64]) -> "pl.Series":
+def _first_seen(path: str, part: _Part, first: NDArray[np.int64]) -> NDArray[Any]:
     """The ids at some places: row times two, plus one for a target."""
     import polars as pl
 
@@ -152,10 +152,4 @@ def _first_seen(path: str, part: _Part, first: NDArray[np.int64]) -> "pl.Series"
     if ids.dtype == pl.String and (empty := ids == "").any():
         row, end = divmod(int(first[empty.arg_max() or 0]), 2)
         raise missing_id(path, part.place(row), ("source", "target")[end])
-    return ids
-
-
-def _joined(ids: "list[pl.Series]") -> NDArray[Any]:
-    import polars as pl
-
-    return pl.concat(ids).to_numpy()
+    return ids.to_numpy()  # a Series would keep the texts of all its batch

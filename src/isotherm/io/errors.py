@@ -8,7 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-__all__ = ["FileError", "blaming", "need", "quiet_natives", "refuse", "shorten"]
+__all__ = ["FileError", "blaming", "is_panic", "need", "quiet_natives", "refuse", "shorten"]
 
 STANDARD = "-"
 
@@ -56,9 +56,14 @@ def blaming(path: str, kind: str) -> Iterator[None]:
     except Exception as error:
         raise FileError(f"{path} is not {kind}, or is damaged: {_first_line(error)}") from None
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of polars, which derives it from BaseException
+        if not is_panic(error):
             raise
         raise FileError(f"{path} is not {kind}, or is damaged: {_first_line(error)}") from None
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether this is a panic of polars, which is no Exception."""
+    return type(error).__name__ == "PanicException"
 
 
 @contextmanager

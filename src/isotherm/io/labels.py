@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from isotherm.graph import Graph
 from isotherm.io.errors import need
@@ -41,7 +41,7 @@ class Labelled(Protocol):
 def write_labels(
     path: str | os.PathLike[str],
     graph: Graph,
-    result: Labelled | Mapping[str, ArrayLike],
+    result: Labelled | Mapping[str, Any],
     *,
     format: str | None = None,  # noqa: A002 - the name that the commands use
     probabilities: bool = False,

@@ -93,19 +93,19 @@ def edge_roles(
     ['col 2 (from)', 'col 3 (to)', 'col 4 (w)']
     """
     source, target = (_picked(path, names, picks.get(end), end) for end in ("source", "target"))
-    weight = None if picks.get("weight") in (None, False) else _picked(path, names, picks["weight"], "weight")
-    found = _found_weight(names, numeric, {source, target}) if picks.get("weight") is None else weight
-    pair = _found_pair(names)
-    if source is None and target is None and pair:
-        source, target = pair
-    free = [place for place in range(len(names)) if place not in (source, target, found)]
-    source = free.pop(0) if source is None and free else source
-    target = free.pop(0) if target is None and free else target
+    pick = picks.get("weight")
+    if pick is None:
+        weight = _found_weight(names, numeric, {source, target})
+    else:
+        weight = None if pick is False else _picked(path, names, pick, "weight")
+    if source is None and target is None:
+        source, target = _found_pair(names) or (None, None)
+    source, target = _filled(names, (source, target), {weight})
     if source is None or target is None:
         raise FileError(f"{path} has {_counted(names)}, but an edge needs a source and a target")
     if source == target or weight in (source, target):
         raise FileError(f"{path}: source, target and weight must be different columns")
-    return {"source": _column(names, source), "target": _column(names, target), "weight": _column(names, found)}
+    return {"source": _column(names, source), "target": _column(names, target), "weight": _column(names, weight)}
 
 
 def seed_roles(path: str, names: Sequence[str | None], picks: dict[str, Any]) -> dict[str, Column | None]:
@@ -122,9 +122,7 @@ def seed_roles(path: str, names: Sequence[str | None], picks: dict[str, Any]) ->
         label = _named(names, LABELS, {node})
     if node is None:
         node = _named(names, NODES, {label})
-    free = [place for place in range(len(names)) if place not in (node, label)]
-    node = free.pop(0) if node is None and free else node
-    label = free.pop(0) if label is None and free else label
+    node, label = _filled(names, (node, label), set())
     if node is None or label is None:
         raise FileError(f"{path} has {_counted(names)}, but a seed needs a node and a label")
     if node == label:
@@ -132,15 +130,18 @@ def seed_roles(path: str, names: Sequence[str | None], picks: dict[str, Any]) ->
     return {"node": _column(names, node), "label": _column(names, label)}
 
 
-def names_edges(cells: Sequence[str]) -> bool:
-    """Whether a row names the columns of edges."""
+def titles(cells: Sequence[str], *, seeds: bool) -> set[str]:
+    """The cells of a row that look like the names of columns of edges, or of seeds.
+
+    Examples
+    --------
+    >>> sorted(titles(["from", "to", "year"], seeds=False)), titles(["ann", "bob"], seeds=False)
+    (['from', 'to'], set())
+    """
+    if seeds:
+        return {cell for cell in cells if _simple(cell) in (*NODES, *TELLING_LABELS)}
     pair = _found_pair(cells)
-    return pair is not None and _plain(cells[pair[0]]) in TELLING_ENDS
-
-
-def names_seeds(cells: Sequence[str]) -> bool:
-    """Whether a row names the columns of seeds."""
-    return any(_simple(cell) in (*NODES, *TELLING_LABELS) for cell in cells)
+    return {cells[place] for place in pair} if pair and _plain(cells[pair[0]]) in TELLING_ENDS else set()
 
 
 def _picked(path: str, names: Sequence[str | None], pick: Any, role: str) -> int | None:
@@ -158,6 +159,15 @@ def _picked(path: str, names: Sequence[str | None], pick: Any, role: str) -> int
     named = [shorten(name) for name in names if name is not None]
     there = f"there are {', '.join(named[:8])}" if named else "it has no header, so give a number from 1"
     raise FileError(f"{path} has no column named {shorten(pick)} for {role}: {there}")
+
+
+def _filled(
+    names: Sequence[str | None], pair: tuple[int | None, int | None], taken: set[int | None]
+) -> tuple[int | None, int | None]:
+    """The places of two columns, the first that are free where they are not known."""
+    free = (place for place in range(len(names)) if place not in taken and place not in pair)
+    first, second = (next(free, None) if place is None else place for place in pair)
+    return first, second
 
 
 def _found_pair(names: Sequence[str | None]) -> tuple[int, int] | None:

@@ -1,8 +1,6 @@
 """SciPy's npz files of sparse matrices, those of the bundled datasets, and what all matrices share."""
 
 import dataclasses
-from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ from isotherm.graph import Graph
 from isotherm.io.edges import Edges, Options, built
 from isotherm.io.errors import FileError, blaming
 from isotherm.io.layout import Layout
-from isotherm.io.streams import Input, peek
+from isotherm.io.streams import Input, opened, peek
 from isotherm.nodes import distinct_ids, node_ids
 
 __all__ = ["graph_of", "read_npz"]
@@ -26,14 +24,14 @@ def read_npz(file: Input, options: Options) -> tuple[Graph, Layout]:
     from scipy.sparse import load_npz
 
     source = file.source()
-    with blaming(file.name, "a file of SciPy's save_npz"):
-        _check_zip(file.name, source)
-        with np.load(source, allow_pickle=False) as arrays:
+    if peek(source, 4) not in (b"PK\x03\x04", b"PK\x05\x06"):
+        raise FileError(f"{file.name} is no npz file: it does not begin like one")
+    with blaming(file.name, "a file of SciPy's save_npz"), opened(source) as handle:
+        with np.load(handle, allow_pickle=False) as arrays:
             if {"row", "col", "n"} <= set(arrays.files):
                 return _from_lists(file.name, arrays, options), Layout("npz")
-        if isinstance(source, BytesIO):
-            source.seek(0)
-        matrix = load_npz(source)
+        handle.seek(0)
+        matrix = load_npz(handle)
     return graph_of(file.name, matrix, options, first=0), Layout("npz")
 
 
@@ -93,8 +91,3 @@ def _checked_positions(path: str, positions: NDArray[Any], name: str, n: int) ->
     if len(positions) and not (positions.min() >= 0 and positions.max() < n):
         raise FileError(f"{path}: {name} must hold positions from 0 to {n - 1}")
     return positions
-
-
-def _check_zip(path: str, source: Path | BytesIO) -> None:
-    if peek(source, 4) not in (b"PK\x03\x04", b"PK\x05\x06"):
-        raise FileError(f"{path} is no npz file: it does not begin like one")

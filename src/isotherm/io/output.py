@@ -3,13 +3,14 @@
 import errno
 import gzip
 import os
+import re
 import secrets
 import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 from isotherm.io.errors import STANDARD, FileError, need
 from isotherm.io.formats import format_of
@@ -54,23 +55,29 @@ def writing(path: str, *, compression: str | None = None) -> Iterator[IO[bytes]]
 
     Its name is unique, so that of two processes that write to the same target the last one to finish wins.
     """
-    if path == STANDARD or _is_device(path):
-        with _direct(path) as file, _compressed(file, compression) as packed:
+    direct = path == STANDARD or _is_device(path)
+    try:
+        with _direct(path) if direct else _beside(path) as file, _compressed(file, compression) as packed:
             yield packed
-        return
+    except BrokenPipeError:  # whoever reads our output has had enough
+        raise
+    except Exception as error:
+        _refuse(path, error)
+        raise
+
+
+@contextmanager
+def _beside(path: str) -> Iterator[IO[bytes]]:
     target = os.path.realpath(path)  # a link stays, and what it points to is replaced
     folder, name = os.path.split(target)
     draft = os.path.join(folder, f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         with open(draft, "xb") as file:
-            with _compressed(file, compression) as packed:
-                yield packed
+            yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(draft, target)
         _sync(folder)
-    except OSError as error:
-        _refuse(path, error)
     finally:
         with suppress(OSError):
             os.unlink(draft)
@@ -122,9 +129,13 @@ def _sync(folder: str) -> None:
             os.close(handle)
 
 
-def _refuse(path: str, error: OSError) -> NoReturn:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        raise FileError(
-            f"{path} cannot be written: the disk is full; free some space, or choose another place"
-        ) from None
-    raise FileError(f"{path} cannot be written: {error.strerror or error}") from None
+def _refuse(path: str, error: Exception) -> None:
+    """Say in one sentence what the system refused, if it did; polars has the number in its text only."""
+    number = getattr(error, "errno", None)
+    if number is None and (told := re.search(r"os error (\d+)", str(error))):
+        number = int(told[1])
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        raise FileError(f"{path} cannot be written: the disk is full; free some space, or take another") from None
+    if number is not None or isinstance(error, OSError):
+        said = str(error) if number is None else os.strerror(number)
+        raise FileError(f"{path} cannot be written: {said}") from None

@@ -9,21 +9,21 @@ Comments
     fields, but only at the top of CSV and TSV. Ids may begin so too. Hence a line without a blank after the sign that
     has as many fields as a row is a row at the top of CSV and TSV, and an error between the rows of the others.
 Header
-    The first row is a header if it names the columns (source and target, from and to, node, label, ...) with names that
-    are no values further down, or if it has text where all rows below have numbers: as weight, or as both ends of an
-    edge, or as the node of a seed.
+    The first row is a header if it names the columns: node and label, or source and target, from and to and the like,
+    which are then no values further down; or if it has text where all rows below have numbers: as weight, or as both
+    ends of an edge, or as the node of a seed.
 """
 
 import csv
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
 from isotherm.io.errors import FileError, shorten
-from isotherm.io.layout import DELIMITER_NAMES, names_edges, names_seeds
+from isotherm.io.layout import DELIMITER_NAMES, titles
 
 __all__ = ["Dialect", "Record", "records", "sniff"]
 
@@ -260,17 +260,16 @@ def _has_header(rows: list[list[str]], seeds: bool, wanted: Sequence[object]) ->
     first, rest = rows[0], rows[1:]
     if any(isinstance(name, str) and not name.isdigit() and name in first for name in wanted):
         return True
-    named: Callable[[Sequence[str]], bool] = names_seeds if seeds else names_edges
+    names = titles(first, seeds=seeds)
+    if names:  # node and label together are no seed
+        return (seeds and len(names) > 1) or names.isdisjoint(cell for row in rest for cell in row)
     columns = list(zip(*rest, strict=True)) or [()] * len(first)
-    if named(first):
-        values = {cell for row in rest for cell in row}
-        return values.isdisjoint(first)
-    titles = [_is_title(cell, column) for cell, column in zip(first, columns, strict=True)]
-    return titles[0] if seeds else (titles[0] and titles[1]) or any(titles[2:3])
+    above = [_above_numbers(cell, column) for cell, column in zip(first, columns, strict=True)]
+    return above[0] if seeds else (above[0] and above[1]) or any(above[2:3])
 
 
-def _is_title(cell: str, column: tuple[str, ...]) -> bool:
-    """Whether there is text above numbers."""
+def _above_numbers(cell: str, column: tuple[str, ...]) -> bool:
+    """Whether this is text, and all below are numbers."""
     return bool(column) and not is_number(cell) and all(map(is_number, column))
 
 

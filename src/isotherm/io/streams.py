@@ -1,12 +1,14 @@
 """Bytes in: files and standard input, plain or compressed, in pieces."""
 
+import io
 import os
+import select
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -83,13 +85,13 @@ class Input:
         """All of the content."""
         return b"".join(self.pieces())
 
-    def source(self) -> Path | BytesIO:
+    def source(self) -> Path | io.BytesIO:
         """What a reader that must jump takes: the path where that works, else the content."""
-        return Path(self.path) if self.seekable else BytesIO(self.content())
+        return Path(self.path) if self.seekable else io.BytesIO(self.content())
 
     def _open(self) -> Any:
         if self.path == STANDARD:
-            return _Borrowed(sys.stdin.buffer)
+            return _standard_input()
         try:
             return open(self.path, "rb", buffering=0)
         except OSError as error:
@@ -101,6 +103,8 @@ class Input:
         total, done = _size(file), 0
         while True:
             try:
+                if total is None:
+                    _wait(file)
                 piece = file.read(PIECE)
             except OSError as error:
                 refuse(self.name, error)
@@ -132,22 +136,22 @@ class Input:
             raise FileError(f"{self.name} is truncated: its {kind} data stop before their end; copy it again")
 
 
-class _Borrowed:
-    """Standard input as a context that stays open."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-
-    def __enter__(self) -> BinaryIO:
-        return self._file
-
-    def __exit__(self, *_: object) -> None:
-        pass
+def _standard_input() -> Any:
+    """Standard input, not to be closed; past its buffer, whose lock a waiting thread would keep at the exit."""
+    try:
+        return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
+    except (AttributeError, OSError, ValueError):  # something else in its place
+        return nullcontext(sys.stdin.buffer)
 
 
-def peek(source: Path | BytesIO, size: int) -> bytes:
+def opened(source: Path | io.BytesIO) -> BinaryIO:
+    """What `Input.source` gave, open for reading."""
+    return source.open("rb") if isinstance(source, Path) else source
+
+
+def peek(source: Path | io.BytesIO, size: int) -> bytes:
     """The first bytes of what `Input.source` gave."""
-    if isinstance(source, BytesIO):
+    if isinstance(source, io.BytesIO):
         return bytes(source.getbuffer()[:size])
     with source.open("rb") as file:
         return file.read(size)
@@ -167,6 +171,12 @@ def _is_pipe(path: str) -> bool:
         return stat.S_ISFIFO(os.stat(path).st_mode)
     except (OSError, ValueError):
         return False
+
+
+def _wait(file: BinaryIO) -> None:
+    """Wait until a pipe has something to read, so that Ctrl-C ends the wait: with polars it does not end a read."""
+    with suppress(ValueError, io.UnsupportedOperation):  # no file of the system
+        select.select([file], [], [])
 
 
 def _size(file: BinaryIO) -> int | None:

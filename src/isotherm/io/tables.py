@@ -1,10 +1,13 @@
 """Columnar files, Parquet and Arrow, and what all tables share: batches of rows, checked."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from queue import Empty, Full, Queue
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -69,14 +72,39 @@ def open_columns(file: Input, kind: str) -> ColumnTable:
 
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
-    """The same items, each prepared in another thread while the one before is used."""
-    from concurrent.futures import ThreadPoolExecutor
+    """The same items, prepared in another thread while those before are used.
 
-    with ThreadPoolExecutor(1) as worker:
-        pending: Any = worker.submit(next, items, END)
-        while (item := pending.result()) is not END:
-            pending = worker.submit(next, items, END)
-            yield item
+    The thread is a daemon: it may be stuck in a pipe that gives nothing when the user has had enough.
+    """
+    ready: Queue[tuple[Any, BaseException | None]] = Queue(maxsize=1)
+    abandoned = Event()
+
+    def offered(item: Any, error: BaseException | None = None) -> bool:
+        while not abandoned.is_set():
+            with suppress(Full):
+                ready.put((item, error), timeout=0.1)
+                return True
+        return False
+
+    def work() -> None:
+        try:
+            if all(offered(item) for item in items):
+                offered(END)
+        except BaseException as error:  # to be raised where the items are used
+            offered(END, error)
+
+    Thread(target=work, daemon=True).start()
+    try:
+        while True:
+            with suppress(Empty):
+                item, error = ready.get(timeout=0.1)  # with polars, Ctrl-C does not end a wait that has no limit
+                if error is not None:
+                    raise error
+                if item is END:
+                    return
+                yield item
+    finally:
+        abandoned.set()
 
 
 def checked_ids(path: str, batch: Batch, role: str) -> "pl.Series":
@@ -115,8 +143,10 @@ def checked_weights(path: str, batch: Batch, role: str = "weight") -> Floats:
         row = (~fine.fill_null(value=False)).arg_max() or 0
         value = given[row]
         said = "is empty" if value in (None, "") else f"is {shorten(value) if isinstance(value, str) else value}"
-        remedy = "weights are numbers, finite and not negative; correct it, or read the file without weights"
-        raise FileError(f"{path}, {batch.place(row)}: the weight {said}; {remedy}")
+        place = batch.place(row)
+        header = ", or say that this is a header" if isinstance(value, str) and place == "line 1" else ""
+        remedy = f"correct it, or read the file without weights{header}"
+        raise FileError(f"{path}, {place}: the weight {said}, not a finite number from 0 on; {remedy}")
     return weights
 
 

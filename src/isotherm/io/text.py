@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from isotherm.io.blocks import LONGEST, blocks, well_quoted
-from isotherm.io.errors import FileError, need, shorten
+from isotherm.io.errors import FileError, is_panic, need, shorten
 from isotherm.io.sniff import SAMPLE, Dialect, records, sniff
 from isotherm.io.streams import Input, foreign
 from isotherm.io.tables import Batch
@@ -123,10 +123,10 @@ def _parsed(pl: Any, text: bytes, dialect: Dialect, schema: dict[str, Any]) -> "
     text = text if text.endswith(b"\n") else text + b"\n"  # else polars misses an empty field at the end
     try:
         frame = pl.read_csv(text, has_header=False, separator=dialect.delimiter, quote_char=quote, schema=schema)
-    except KeyboardInterrupt:
+    except BaseException as error:
+        if isinstance(error, Exception) or is_panic(error):
+            return None  # the exact way will say what is wrong
         raise
-    except BaseException:  # panics of polars are no Exceptions; whatever it is, the exact way will say it
-        return None
     lines = text.count(b"\n")
     quoted = dialect.quoted and b'"' in text
     if frame.width != dialect.width or not (quoted or frame.height == lines):

@@ -86,7 +86,8 @@ class Solution:
     error : float
         Estimate of the largest error, relative to the spread of its column: what ``tol`` is compared with.
     error_bound : float
-        Upper bound on the same, by the absorption-time argument, up to rounding.
+        Upper bound on the same, by the absorption-time argument, with an allowance for rounding; infinite where none
+        was computed (elimination).
     converged : bool
         Whether the error is at most ``tol``.
     seconds : float

@@ -48,10 +48,13 @@ class Convergence:
         Which columns of the reports are temperatures.
     n_reached : int
         Over how many nodes the spread is taken.
+    eps : float
+        Rounding of one sum over neighbours, relative to the temperatures; the bound allows for it.
     """
 
-    def __init__(self, tol: float, watched: NDArray[np.intp], n_reached: int) -> None:
+    def __init__(self, tol: float, watched: NDArray[np.intp], n_reached: int, eps: float) -> None:
         self.tol = tol
+        self.eps = eps
         self.watched = watched
         self.n_reached = n_reached
         self.residual = self.error = self.error_bound = np.inf
@@ -72,6 +75,8 @@ class Convergence:
         self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)
         error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
+        rounding = self.eps * report.size[self.watched] * (horizon if np.isfinite(horizon) else 1)
+        bound = bound + rounding
         self.residual, self.error, self.error_bound = (largest_ratio(v, spread) for v in (residual, error, bound))
 
     def _remaining(self) -> NDArray[np.float64]:

@@ -169,7 +169,8 @@ class Iterative(ABC):
             block = Block(self.system, values, self.offset(values), dtype, self.threads)
             if start is not None:
                 block.begin(start)
-            convergence = Convergence(tol or 0.0, block.watch(closed), int(np.count_nonzero(self.system.reached)))
+            n_reached, eps = int(np.count_nonzero(self.system.reached)), float(np.finfo(dtype).eps)
+            convergence = Convergence(tol or 0.0, block.watch(closed), n_reached, eps)
             spoilt = False
             for iteration in self.iterate(block):
                 iterations += 1

@@ -54,9 +54,10 @@ def _words(results: Results) -> list[str]:
         parts.append(
             "**Amazon.** Its communities are nearly cut off from the rest, so that at equilibrium 0.5 is the right "
             f"threshold: vanilla has {vanilla.mean:.2f} and centered {centered.mean:.2f}. After ten sweeps centering "
-            "is a matter of luck: the bulk of the graph began at the mean temperature of the seeds and has not lost "
-            "all of it, and if the mean over all nodes falls below what is left there, much of the graph is called a "
-            "member. Hence the large deviation, in the authors' run as in this one."
+            "is a matter of luck. Most of the graph is then still within a tenth of the temperature at which it began, "
+            "the mean of the seeds. If the mean over all nodes is above that, only the community and what is near it "
+            "are called members; if it is below, up to half of the graph is. Hence the large deviation, in the "
+            "authors' run as here."
         )
     swept, settled = (results.summary(protocol, "dblp", "centered", ALL) for protocol in (AUTHORS, CORRECTED))
     if swept and settled:

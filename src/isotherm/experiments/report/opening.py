@@ -164,17 +164,12 @@ def figure1_section(title: str, results: Results) -> Section:
 
 def run_section(conditions: Conditions) -> Section:
     """How to get the same numbers again."""
-    return Section(
-        "How it was run",
-        [
-            Text(
-                f"isotherm {version('isotherm')}, kernels {kernels.description().partition(',')[0]}, "
-                f"{conditions.runs} runs of each setting, seed {conditions.seed}, {conditions.processes} processes of "
-                "one thread each; the runs "
-                f"of this call took {conditions.seconds:.0f} seconds. Each run has a random generator of its own, "
-                "spawned from the seed, the experiment, the graph and the number of the run: the same command gives "
-                "the same numbers, bit for bit, on the same machine. The score of every run is in the CSV files beside "
-                "this page."
-            )
-        ],
+    kernel = kernels.description().partition(",")[0]
+    words = (
+        f"isotherm {version('isotherm')}, kernels {kernel}, {conditions.runs} runs of each setting, seed "
+        f"{conditions.seed}, {conditions.processes} processes of one thread each; the runs of this call took "
+        f"{conditions.seconds:.0f} seconds. Each run has a random generator of its own, spawned from the seed, the "
+        "experiment, the graph and the number of the run: the same command gives the same numbers, bit for bit, on the "
+        "same machine. The score of every run is in the folder `runs`, in a CSV file for each experiment."
     )
+    return Section("How it was run", [Text(words)])

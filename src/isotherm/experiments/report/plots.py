@@ -99,9 +99,17 @@ def svg(figure: "Figure", metadata: Mapping[str, Any] | None = None) -> bytes:
 
 
 def _leaner(text: str) -> str:
-    """The same picture with its coordinates in hundredths of a point and without indentation: half the size."""
+    """The same picture in half the bytes.
+
+    Coordinates in hundredths of a point, no indentation, and no stroke where a marker repeats its own.
+    """
 
     def rounded(attribute: re.Match[str]) -> str:
         return re.sub(r"-?\d+\.\d{3,}", lambda n: f"{float(n[0]):.2f}".rstrip("0").rstrip("."), attribute[0])
 
+    def filled(use: re.Match[str]) -> str:
+        kept = "; ".join(part for part in use[2].split("; ") if part.startswith("fill"))
+        return f'{use[1]} style="{kept}"' if kept else use[1]
+
+    text = re.sub(r'(<use [^>]*?) style="([^"]*)"', filled, text)
     return re.sub(r"\n\s*", "\n", re.sub(r'="[^"]*"', rounded, text))

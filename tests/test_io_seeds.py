@@ -1,0 +1,140 @@
+"""Seeds: columns, contradictions, unknown labels, and ids that the graph spells differently."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from isotherm.graph import Graph
+from isotherm.io import FileError, match_seeds, read_seeds, read_seeds_file
+
+
+def save(path: Path, content: str | pl.DataFrame) -> Path:
+    if isinstance(content, str):
+        path.write_text(content)
+    elif path.suffix == ".parquet":
+        content.write_parquet(path)
+    else:
+        content.write_ipc(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "layout"),
+    [
+        ("node,label\na,x\nb,y\n", "node=col 1 (node), label=col 2 (label), header=yes, delimiter=comma"),
+        ("a,x\nb,y\n", "node=col 1, label=col 2, header=no, delimiter=comma"),
+        ("a\tx\nb\ty\n", "node=col 1, label=col 2, header=no, delimiter=tab"),
+        ("% c\na x\nb y\n", "node=col 1, label=col 2, header=no, delimiter=whitespace"),
+        ("class,age,id\nx,1,a\ny,2,b\n", "node=col 3 (id), label=col 1 (class), header=yes, delimiter=comma"),
+        ("Node ID;y;t\na;x;0\nb;y;0\n", "node=col 1 (Node ID), label=col 2 (y), header=yes, delimiter=semicolon"),
+        ("node,label,p\na,x,1\nb,y,0.5\nc,,0\n", "node=col 1 (node), label=col 2 (label), header=yes, delimiter=comma"),
+    ],
+)  # fmt: skip
+def test_layout(tmp_path: Path, content: str, layout: str) -> None:
+    seeds, found = read_seeds_file(save(tmp_path / "s.csv", content))
+    assert seeds == {"a": "x", "b": "y"}
+    assert str(found) == layout
+
+
+def test_columns_can_be_picked(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.csv", "package,section,size\nbash,shells,1\nvim,editors,2\n")
+    expected = {"bash": "shells", "vim": "editors"}
+    assert read_seeds(path, node="package", label="section") == expected
+    assert read_seeds(path, node=1, label=2, header=True) == expected
+    with pytest.raises(FileError, match="no column named 'class' for label: there are 'package', 'section', 'size'"):
+        read_seeds(path, label="class", header=True)
+
+
+def test_typed_columns(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"node": [1, 2, 3, 4], "label": [0, 1, None, -1]})
+    assert read_seeds(save(tmp_path / "s.parquet", frame)) == {1: 0, 2: 1}
+    assert read_seeds(save(tmp_path / "s.arrow", frame)) == {1: 0, 2: 1}
+    floats = frame.with_columns(label=pl.Series([0.0, 1.0, float("nan"), None]))
+    assert read_seeds(save(tmp_path / "s.parquet", floats)) == {1: 0, 2: 1}
+    words = frame.with_columns(label=pl.Series(["a", "b", "", None], dtype=pl.Categorical))
+    assert read_seeds(save(tmp_path / "s.parquet", words)) == {1: "a", 2: "b"}
+    with pytest.raises(FileError, match="labels are text or integers"):
+        read_seeds(save(tmp_path / "s.parquet", frame.with_columns(label=pl.lit([1]))))
+
+
+def test_minus_one_is_unknown_among_integers_only(tmp_path: Path) -> None:
+    assert read_seeds(save(tmp_path / "s.csv", "a,0\nb,-1\nc,12\n")) == {"a": "0", "c": "12"}
+    assert read_seeds(save(tmp_path / "s.csv", "a,x\nb,-1\n")) == {"a": "x", "b": "-1"}
+
+
+def test_the_same_label_twice_is_fine(tmp_path: Path) -> None:
+    assert read_seeds(save(tmp_path / "s.csv", "a,x\nb,y\na,x\n")) == {"a": "x", "b": "y"}
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        ("a,x\nb,y\n\na,z\n", "the node 'a' has two labels, 'x' (line 1) and 'z' (line 4)"),
+        ("node,label\nb,y\na,x\na,z\n", "the node 'a' has two labels, 'x' (line 3) and 'z' (line 4)"),
+        ("node,label\na,\nb,\n", "has no seeds: every label is empty"),
+        ("node,label\n", "has no seeds: there are no rows"),
+        ("a,x\n,y\n", "line 2: the node is empty"),
+        ("a\nb\n", "line 1: with the delimiter comma there is one column"),
+        ("a,x\nb\n", "line 2: the row has 1 column, not 2"),
+    ],
+)
+def test_bad_seeds(tmp_path: Path, content: str, sentence: str) -> None:
+    with pytest.raises(FileError) as caught:
+        read_seeds(save(tmp_path / "s.csv", content))
+    assert sentence in str(caught.value)
+    assert "s.csv" in str(caught.value)
+
+
+def test_two_labels_in_parquet(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.parquet", pl.DataFrame({"node": [1, 2, 1], "label": ["x", "y", "z"]}))
+    with pytest.raises(FileError, match=r"the node 1 has two labels, 'x' \(row 1\) and 'z' \(row 3\)"):
+        read_seeds(path)
+
+
+def test_seeds_are_tables(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.mtx", "x")
+    with pytest.raises(FileError, match="seeds are read from tables"):
+        read_seeds(path)
+
+
+INTEGERS = Graph.from_edges([1, 2], [2, 7])
+TEXTS = Graph.from_edges(["1", "02"], ["02", "7"])
+BOTH = Graph.from_edges([1, "1"], ["x", 2])
+
+
+@pytest.mark.parametrize(
+    ("graph", "seeds", "matched"),
+    [
+        (INTEGERS, {"1": "a", "7": "b"}, {1: "a", 7: "b"}),
+        (INTEGERS, {1: "a", 7: "b"}, {1: "a", 7: "b"}),
+        (INTEGERS, {1: "a", "7": "b"}, {1: "a", 7: "b"}),
+        (TEXTS, {1: "a", 7: "b"}, {"1": "a", "7": "b"}),
+        (BOTH, {"1": "a", 1: "b", "2": "c"}, {"1": "a", 1: "b", 2: "c"}),
+    ],
+)
+def test_ids_are_matched_by_their_text(graph: Graph, seeds: dict[Any, str], matched: dict[Any, str]) -> None:
+    assert match_seeds(seeds, graph) == matched
+    graph.index(matched)
+
+
+def test_what_is_not_in_the_graph() -> None:
+    seeds = {"1": "a", "007": "b", " 7": "c", "x": "d"}
+    with pytest.raises(ValueError, match="3 seeds are not in the graph: '007', ' 7', 'x'"):
+        match_seeds(seeds, INTEGERS)
+    with pytest.raises(ValueError, match="1 seed is not in the graph: 2"):
+        match_seeds({2: "a"}, TEXTS)
+    assert match_seeds(seeds, INTEGERS, missing="drop") == {1: "a"}
+    assert match_seeds(seeds, INTEGERS, missing="keep") == {1: "a", "007": "b", " 7": "c", "x": "d"}
+
+
+def test_matching_can_contradict() -> None:
+    with pytest.raises(ValueError, match="the node 1 has two labels: 'a' and 'b'"):
+        match_seeds({1: "a", "1": "b"}, INTEGERS)
+
+
+def test_seeds_like_a_graph(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.csv", "node,label\n1,a\n7,b\n")
+    assert read_seeds(path, like=INTEGERS) == {1: "a", 7: "b"}
+    assert read_seeds(path, like=TEXTS) == {"1": "a", "7": "b"}
