@@ -87,7 +87,7 @@ class Solution:
         Estimate of the largest error, relative to the spread of its column: what ``tol`` is compared with.
     error_bound : float
         Upper bound on the same, by the absorption-time argument, with an allowance for rounding; infinite where none
-        was computed (elimination).
+        is known.
     converged : bool
         Whether the error is at most ``tol``.
     seconds : float

@@ -75,8 +75,8 @@ class Convergence:
         self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)
         error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
-        rounding = self.eps * report.size[self.watched] * (horizon if np.isfinite(horizon) else 1)
-        bound = bound + rounding
+        size = report.size[self.watched]
+        bound = bound + np.where(size > 0, horizon * self.eps * np.maximum(size, np.finfo(float).tiny), 0)
         self.residual, self.error, self.error_bound = (largest_ratio(v, spread) for v in (residual, error, bound))
 
     def _remaining(self) -> NDArray[np.float64]:
