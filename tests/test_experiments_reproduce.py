@@ -65,6 +65,14 @@ def test_another_seed_gives_other_numbers(page: Path, data: Path, tmp_path: Path
     assert contents(other.parent)["table2.csv"] != contents(page.parent)["table2.csv"]
 
 
+@pytest.mark.parametrize("protocol", ["authors", "corrected"])
+def test_one_protocol_and_one_run_make_a_report(data: Path, tmp_path: Path, protocol: str) -> None:
+    page = reproduce(QUICK[2:], out=tmp_path, data=data, runs=1, processes=1, protocols=[protocol])
+    other = "corrected" if protocol == "authors" else "authors"
+    assert not any(line.startswith(f"{other},") for lines in contents(tmp_path).values() for line in lines)
+    assert "nan" not in page.read_text().replace("dominant", "")
+
+
 def test_a_second_call_runs_nothing_and_more_runs_add_to_the_first(data: Path, tmp_path: Path) -> None:
     reproduce("table3", out=tmp_path, data=data, runs=2, processes=1)
     before = contents(tmp_path)["table3.csv"]
@@ -144,8 +152,10 @@ def test_without_graphs_what_cannot_be_had_is_left_out(tmp_path: Path, monkeypat
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("ISOTHERM_DATA", raising=False)
     monkeypatch.setitem(sys.modules, "pooch", None)
-    page = reproduce(["table1", "table2"], out=tmp_path / "out", runs=1, processes=1)
-    assert "not at hand" in page.read_text()
+    names = ["table1", "table2", "table3", "table4", "figure4", "panel"]
+    page = reproduce(names, out=tmp_path / "out", runs=1, processes=1)
+    assert page.read_text().count("None of its graphs is at hand") == len(names)
+    assert not (tmp_path / "out" / "runs").exists()
 
 
 class TestCommand:

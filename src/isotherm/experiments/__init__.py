@@ -58,6 +58,7 @@ def reproduce(
     Path
         The page.
     """
+    from isotherm.experiments.real_graphs import forget
     from isotherm.experiments.report import Conditions, build_report, write_report
     from isotherm.experiments.report.plots import need_matplotlib
     from isotherm.experiments.runner import run_experiments
@@ -65,6 +66,7 @@ def reproduce(
     experiments = _chosen(wanted)
     _check(protocols, runs)
     need_matplotlib()
+    forget()
     began = time.perf_counter()
     folder = Path(out)
     results = run_experiments(

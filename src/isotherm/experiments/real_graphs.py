@@ -14,7 +14,17 @@ from isotherm.experiments.points import Point
 from isotherm.experiments.scoring import Ints
 from isotherm.graph import Graph
 
-__all__ = ["BOTH_SIDES", "SINGLE_LABEL", "Labelled", "column", "copies", "graph_settings", "load_graph", "stands_in"]
+__all__ = [
+    "BOTH_SIDES",
+    "SINGLE_LABEL",
+    "Labelled",
+    "column",
+    "copies",
+    "forget",
+    "graph_settings",
+    "load_graph",
+    "stands_in",
+]
 
 SINGLE_LABEL = ("cora", "citeseer", "wikischools", "wikivitals", "wikilinks")
 BOTH_SIDES = ", both copies"  # ends a case in which the seeds of a directed graph are held on both copies of a node
@@ -34,6 +44,12 @@ def load_graph(name: str, data: Data) -> datasets.Dataset:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", datasets.StandInWarning)  # the report says so
         return datasets.load(name, data=data)
+
+
+def forget() -> None:
+    """Look again for what could not be had, and where ``ISOTHERM_DATA`` points to now."""
+    load_graph.cache_clear()
+    _had.cache_clear()
 
 
 def graph_settings(names: Sequence[str]) -> Callable[[str, Data], list[Setting]]:
@@ -84,6 +100,7 @@ def stands_in(case: str) -> str | None:
     return next((asked for asked, entry in CATALOGUE.items() if name in entry.stand_ins), None)
 
 
+@lru_cache
 def _had(name: str, data: Data) -> str | None:
     """The name of the graph that will be used for this one, if it is at hand or can be downloaded."""
     found = datasets.at_hand(name, data=data)

@@ -7,7 +7,7 @@ from pathlib import Path
 from isotherm.experiments.base import AUTHORS
 from isotherm.experiments.catalogue import EXPERIMENTS
 from isotherm.experiments.report import communities, curves, opening, panel, sbm, tables
-from isotherm.experiments.report.document import Document, Section
+from isotherm.experiments.report.document import Document, Section, Text
 from isotherm.experiments.report.html import to_html
 from isotherm.experiments.report.markdown import to_markdown
 from isotherm.experiments.report.opening import Conditions
@@ -17,6 +17,7 @@ from isotherm.experiments.results import Results
 __all__ = ["Conditions", "build_report", "write_report"]
 
 FIGURES = "figures"
+NOTHING = "None of its graphs is at hand. `python -m isotherm.datasets list` says where they come from."
 
 SECTIONS: dict[str, Callable[[str, Results], Section]] = {
     "figure1": opening.figure1_section,
@@ -34,13 +35,15 @@ SECTIONS: dict[str, Callable[[str, Results], Section]] = {
 def build_report(results: Mapping[str, Results], conditions: Conditions) -> Document:
     """The document, from the results of some or all experiments."""
     sections = [opening.short_section(results), opening.protocols_section()]
-    lost = {name: results[name] for name in ("table2", "table3") if name in results and results[name].cases(AUTHORS)}
+    known = {name: each for name, each in results.items() if each.finished}
+    lost = {name: each for name, each in known.items() if name in ("table2", "table3") and each.cases(AUTHORS)}
     for name, build in SECTIONS.items():
         if name == "panel":  # what follows goes beyond the paper
             sections += [tables.lost_section(lost)] if lost else []
-            sections += [panel.helpless_section(results["panel"])] if "panel" in results else []
+            sections += [panel.helpless_section(known["panel"])] if "panel" in known else []
         if name in results:
-            sections.append(build(EXPERIMENTS[name].title, results[name]))
+            title = EXPERIMENTS[name].title
+            sections.append(build(title, known[name]) if name in known else Section(title, [Text(NOTHING)]))
     return Document("The paper, reproduced", [*sections, opening.run_section(conditions)])
 
 

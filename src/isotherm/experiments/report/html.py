@@ -62,7 +62,7 @@ def _block(block: Block, pictures: Mapping[str, bytes]) -> str:
         case Text(text):
             return f"<p>{_marked(text)}</p>"
         case Table(caption, header, rows):
-            words = [any(map(_is_words, column)) for column in zip(*rows, strict=True)]
+            words = [any(_is_words(row[place]) for row in rows) for place in range(len(header))]
             head = _row(header, words, "th")
             lines = "".join(f"<tr>{_row(row, words, 'td')}</tr>\n" for row in rows)
             table = f"<caption>{_marked(caption)}</caption><thead><tr>{head}</tr></thead>\n<tbody>{lines}</tbody>"
