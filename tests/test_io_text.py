@@ -317,11 +317,8 @@ def untidy_text(draw: st.DrawFn) -> tuple[bytes, Dialect]:
 @given(untidy_text())
 def test_the_fast_way_agrees_with_the_exact_one(case: tuple[bytes, Dialect]) -> None:
     content, dialect = case
-    assert _rows_or_error(text._frame, content, 1, dialect) == _rows_or_error(_exact_frame, content, 1, dialect)
-
-
-def _exact_frame(_: Any, path: str, content: bytes, first: int, dialect: Dialect, numbers: set[int]) -> pl.DataFrame:
-    return text._exact(pl, path, content, first, dialect)
+    block = blocks.Block(1, content.count(b"\n"), content)
+    assert _rows_or_error(text._frame, block, dialect, set()) == _rows_or_error(text._exact, block, dialect)
 
 
 @settings(max_examples=int(os.environ.get("ISOTHERM_FUZZ", "100")))
@@ -332,23 +329,22 @@ def test_blocks_do_not_matter(case: tuple[bytes, Dialect], size: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(blocks, "BLOCK", size)
         cut = list(blocks.blocks("f", iter(pieces), 1, dialect.delimiter if dialect.quoted else None))
-    assert b"".join(part for _, part in cut) == content
+    assert b"".join(block.text for block in cut) == content
     line = 1
-    for first, part in cut:
-        assert first == line
-        line += part.count(b"\n")
-    whole = _rows_or_error(text._frame, content, 1, dialect)
-    parts = [_rows_or_error(text._frame, part, first, dialect) for first, part in cut]
+    for block in cut:
+        assert block[:2] == (line, block.text.count(b"\n"))
+        line += block.breaks
+    whole = _rows_or_error(text._frame, blocks.Block(1, content.count(b"\n"), content), dialect, set())
+    parts = [_rows_or_error(text._frame, block, dialect, set()) for block in cut]
     if isinstance(whole, list):
         assert [row for part in parts for row in part] == whole
     else:
         assert any(isinstance(part, str) for part in parts)
 
 
-def _rows_or_error(frame: Callable[..., pl.DataFrame], content: bytes, first: int, dialect: Dialect) -> list[Any] | str:
+def _rows_or_error(way: Callable[..., pl.DataFrame], *told: Any) -> list[Any] | str:
     try:
-        rows = frame(pl, "f", content, first, dialect, set()).rows()
-        return [[cell or None for cell in row] for row in rows]
+        return [[cell or None for cell in row] for row in way(pl, "f", *told).rows()]
     except FileError as error:
         return str(error)
 

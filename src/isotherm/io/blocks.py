@@ -1,21 +1,30 @@
 """Text cut into blocks of whole rows, which may have line breaks inside quoted fields."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.io.errors import FileError
 
-__all__ = ["LONGEST", "blocks", "well_quoted"]
+__all__ = ["LONGEST", "Block", "blocks", "well_quoted"]
 
 BLOCK = 1 << 24
 LONGEST = 1 << 26  # a row that is longer is taken for one that has no end
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 
 
-def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None) -> Iterator[tuple[int, bytes]]:
-    """Blocks of whole rows, each with the number of its first line.
+class Block(NamedTuple):
+    """Whole rows: the number of their first line, how many line breaks there are, and the text."""
+
+    first: int
+    breaks: int
+    text: bytes
+
+
+def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None) -> Iterator[Block]:
+    """Text in blocks of whole rows.
 
     Parameters
     ----------
@@ -35,21 +44,20 @@ def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None
         size += len(piece)
         if size < wanted:
             continue
-        text = b"".join(held)
-        end = _end_of_rows(text, delimiter)
-        if end:
-            yield first, text[:end]
-            first += text.count(b"\n", 0, end)
+        text, rest = _whole_rows(held, delimiter)
+        if text:
+            yield Block(first, breaks := text.count(b"\n"), text)
+            first += breaks
         elif size > LONGEST:
             raise FileError(
                 f"{path}, line {first}: the row has no end within {LONGEST >> 20} MB; "
                 "close its quotes, or check that this is a text file"
             )
-        held, size = [text[end:]], size - end
-        wanted = BLOCK if end else 2 * size
+        held, size = [rest], len(rest)
+        wanted = BLOCK if text else 2 * size
     last = b"".join(held)
     if last:
-        yield first, last
+        yield Block(first, last.count(b"\n"), last)
 
 
 def well_quoted(text: bytes, delimiter: str) -> bool:
@@ -64,8 +72,17 @@ def well_quoted(text: bytes, delimiter: str) -> bool:
     return in_turn and len(places) % 2 == 0
 
 
+def _whole_rows(held: list[bytes], delimiter: str | None) -> tuple[bytes, bytes]:
+    """The text up to the last line break that is not inside a quoted field, and what follows it."""
+    end = held[-1].rfind(b"\n") + 1
+    if end and (delimiter is None or not any(b'"' in piece for piece in held)):
+        return b"".join([*held[:-1], held[-1][:end]]), held[-1][end:]
+    text = b"".join(held)
+    end = _end_of_rows(text, delimiter)
+    return text[:end], text[end:]
+
+
 def _end_of_rows(text: bytes, delimiter: str | None) -> int:
-    """Where the last whole row ends: after the last line break that is not inside a quoted field."""
     end = text.rfind(b"\n") + 1
     if delimiter is None or b'"' not in text:
         return end

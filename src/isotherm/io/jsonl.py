@@ -45,8 +45,8 @@ class JsonTable:
 def open_jsonl(file: Input) -> JsonTable:
     """Open JSON lines."""
     rows = []
-    for first, text in blocks(file.name, file.pieces(), 1, None):
-        for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), start=first):
+    for block in blocks(file.name, file.pieces(), 1, None):
+        for number, line in enumerate(block.text.removesuffix(b"\n").split(b"\n"), start=block.first):
             if line.strip():
                 rows.append((number, _object(file.name, number, line)))
     if not rows:

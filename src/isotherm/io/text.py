@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from isotherm.io.blocks import LONGEST, blocks, well_quoted
+from isotherm.io.blocks import LONGEST, Block, blocks, well_quoted
 from isotherm.io.errors import FileError, is_panic, need, shorten
 from isotherm.io.sniff import SAMPLE, Dialect, records, sniff
 from isotherm.io.streams import Input, foreign
@@ -51,11 +51,11 @@ class TextTable:
         path, dialect = self.path, self.dialect
         places = {columns[role] for role in numbers & columns.keys()}
         delimiter = dialect.delimiter if dialect.quoted else None
-        for first, text in blocks(path, self.rest, dialect.skip + 1, delimiter):
-            frame = _frame(pl, path, text, first, dialect, places)
+        for block in blocks(path, self.rest, dialect.skip + 1, delimiter):
+            frame = _frame(pl, path, block, dialect, places)
             if frame.height:
                 chosen = frame.select(pl.col(_name(place)).alias(role) for role, place in columns.items())
-                yield Batch(chosen, partial(_line, path, text, first, dialect))
+                yield Batch(chosen, partial(_line, path, block, dialect))
 
 
 def open_text(file: Input, family: str, **known: Any) -> TextTable:
@@ -79,42 +79,49 @@ def open_text(file: Input, family: str, **known: Any) -> TextTable:
     return TextTable(file.name, dialect, chain(body, pieces))
 
 
-def _frame(pl: Any, path: str, text: bytes, first: int, dialect: Dialect, numbers: set[int]) -> "pl.DataFrame":
+def _frame(pl: Any, path: str, block: Block, dialect: Dialect, numbers: set[int]) -> "pl.DataFrame":
     """All columns of a block, as text, or as floats where that was asked for and is possible."""
-    _check_no_nul(path, text, first)
-    tidy = _tidy(text, dialect)
-    for floats in (numbers, set[int]()):
-        if tidy is None:
-            break
-        schema = {_name(place): pl.Float64 if place in floats else pl.String for place in range(dialect.width)}
-        frame = _parsed(pl, tidy, dialect, schema)
-        if frame is not None:
-            return frame
-    return _exact(pl, path, text, first, dialect)
+    _check_no_nul(path, block.text, block.first)
+    for text, tidy in _readings(block.text, dialect):
+        for floats in (numbers, set[int]()) if numbers else (numbers,):
+            schema = {_name(place): pl.Float64 if place in floats else pl.String for place in range(dialect.width)}
+            frame = _parsed(pl, text, dialect, schema)
+            if frame is not None and (tidy or not frame[:, 0].null_count()):  # a blank line gives nulls
+                return frame
+    return _exact(pl, path, block, dialect)
 
 
-def _tidy(text: bytes, dialect: Dialect) -> bytes | None:
-    """The block without comments and blank lines, with single blanks as delimiters; None if it is unusual."""
+def _readings(text: bytes, dialect: Dialect) -> Iterator[tuple[bytes, bool]]:
+    """The block as polars may get it: as it is; then without comments and blank lines. None if it is unusual."""
     if b"\r" in text and text.count(b"\r") != text.count(b"\r\n"):
-        return None
-    if dialect.quoted and b'"' in text:
-        return None if _odd_lines(text) or not well_quoted(text, dialect.delimiter) else text
+        return
+    quoted = dialect.quoted and b'"' in text
+    if quoted and (not well_quoted(text, dialect.delimiter) or _odd_lines(text)):
+        return
     if dialect.delimiter == " ":
         text = text.replace(b"\t", b" ")
-    if _odd_lines(text):
-        text = (NO_ROW_OR_COMMENT if dialect.commented else NO_ROW).sub(b"", text)
-        if dialect.commented and SIGNED.search(text):
-            return None
-    if dialect.delimiter == " ":
-        text = text.strip(b" ")
-        if any(odd in text for odd in ODD_BLANKS):
-            text = re.sub(rb"  +", b" ", re.sub(rb" *\r?\n *", b"\n", text))
-    return text
+    if not (dialect.delimiter == " " or (dialect.commented and (b"#" in text or b"%" in text))):
+        yield text, quoted
+    if not quoted:
+        text = _tidied(text, dialect) if _odd_lines(text) else text
+        if not (dialect.commented and SIGNED.search(text)):
+            yield _single_blanks(text) if dialect.delimiter == " " else text, True
 
 
 def _odd_lines(text: bytes) -> bool:
     """Whether a line begins like one that is no row; this looks at ten times as many bytes in a second as they do."""
     return text[:1] in ODD_STARTS or ODD_LINE.search(text) is not None
+
+
+def _tidied(text: bytes, dialect: Dialect) -> bytes:
+    return (NO_ROW_OR_COMMENT if dialect.commented else NO_ROW).sub(b"", text)
+
+
+def _single_blanks(text: bytes) -> bytes:
+    text = text.strip(b" ")
+    if any(odd in text for odd in ODD_BLANKS):
+        text = re.sub(rb"  +", b" ", re.sub(rb" *\r?\n *", b"\n", text))
+    return text
 
 
 def _parsed(pl: Any, text: bytes, dialect: Dialect, schema: dict[str, Any]) -> "pl.DataFrame | None":
@@ -127,20 +134,19 @@ def _parsed(pl: Any, text: bytes, dialect: Dialect, schema: dict[str, Any]) -> "
         if isinstance(error, Exception) or is_panic(error):
             return None  # the exact way will say what is wrong
         raise
-    lines = text.count(b"\n")
-    quoted = dialect.quoted and b'"' in text
-    if frame.width != dialect.width or not (quoted or frame.height == lines):
+    if frame.width != dialect.width:
         return None
     if frame[:, -1].null_count():  # empty, or absent?
-        delimiters = text.count(dialect.delimiter.encode())
-        return None if quoted or delimiters != lines * (dialect.width - 1) else frame
+        quoted = dialect.quoted and b'"' in text
+        missing = text.count(dialect.delimiter.encode()) != frame.height * (dialect.width - 1)
+        return None if quoted or missing or frame.height != text.count(b"\n") else frame
     return frame
 
 
-def _exact(pl: Any, path: str, text: bytes, first: int, dialect: Dialect) -> "pl.DataFrame":
+def _exact(pl: Any, path: str, block: Block, dialect: Dialect) -> "pl.DataFrame":
     """The block as text, row by row."""
     rows = []
-    for line, _, fields in records(path, text, dialect, first):
+    for line, _, fields in records(path, block.text, dialect, block.first):
         if len(fields) != dialect.width:
             found = f"{len(fields)} column{'s' if len(fields) > 1 else ''}, not {dialect.width}"
             raise FileError(f"{path}, line {line}: the row has {found}: {shorten(dialect.delimiter.join(fields))}")
@@ -159,9 +165,9 @@ def _name(place: int) -> str:
     return f"column_{place + 1}"
 
 
-def _line(path: str, text: bytes, first: int, dialect: Dialect, row: int) -> str:
+def _line(path: str, block: Block, dialect: Dialect, row: int) -> str:
     """Where a row of a block is, for messages."""
-    for number, record in enumerate(records(path, text, dialect, first)):
+    for number, record in enumerate(records(path, block.text, dialect, block.first)):
         if number == row:
             return f"line {record.line}"
-    return f"row {row + 1} after line {first}"
+    return f"row {row + 1} after line {block.first}"
