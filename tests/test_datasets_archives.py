@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from isotherm.datasets import pickles
 from isotherm.datasets.archives import UnsafeArchiveError, read_gzip, read_npy, read_npz, read_tar
 from isotherm.datasets.pickles import UnsafePickleError, load_pickle
 
@@ -69,7 +70,7 @@ class TestTar:
     @pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE])
     def test_links_and_devices_are_refused(self, tmp_path: Path, kind: bytes) -> None:
         path = tar(tmp_path / "a.tar.gz", [(member("labels.npy", kind, "/etc/passwd"), b"")])
-        with pytest.raises(UnsafeArchiveError, match="neither a file nor a folder"):
+        with pytest.raises(UnsafeArchiveError, match="neither a plain file nor a folder"):
             read_tar(path, most_bytes=MEGA)
 
     def test_a_bomb_is_refused_before_it_fills_memory(self, tmp_path: Path) -> None:
@@ -83,6 +84,25 @@ class TestTar:
         path = tar(tmp_path / "a.tar.gz", [(extended, bytes(64 * MEGA)), (member("labels.npy"), b"1")])
         with pytest.raises(UnsafeArchiveError, match="more than 1048576 bytes once unpacked"):
             read_tar(path, most_bytes=MEGA)
+
+    def test_a_sparse_file_has_no_size_of_its_own_choice(self, tmp_path: Path) -> None:
+        header = bytearray(member("labels.npy", tarfile.GNUTYPE_SPARSE).tobuf(tarfile.GNU_FORMAT))
+        header[386:410] = b"%011o\0%011o\0" % (0, 0)  # one piece, empty
+        header[483:495] = b"%011o\0" % (64 * MEGA)  # the size with all holes
+        header[148:156] = b" " * 8
+        header[148:156] = b"%06o\0 " % sum(header)
+        (tmp_path / "a.tar").write_bytes(header + bytes(1024))
+        with tarfile.open(tmp_path / "a.tar") as archive:
+            assert [m.size for m in archive] == [64 * MEGA]
+        with pytest.raises(UnsafeArchiveError, match="neither a plain file nor a folder"):
+            read_tar(tmp_path / "a.tar", most_bytes=MEGA)
+
+    def test_only_what_is_wanted_is_kept_and_all_is_checked(self, tmp_path: Path) -> None:
+        path = tar(tmp_path / "a.tar.gz", [(member("g/labels.npy"), b"12"), (member("g/names.npy"), b"3")])
+        assert read_tar(path, most_bytes=MEGA, wanted=("labels",)) == {"labels.npy": b"12"}
+        path = tar(tmp_path / "b.tar.gz", [(member("g/labels.npy"), b"12"), (member("../names.npy"), b"3")])
+        with pytest.raises(UnsafeArchiveError, match="leads out of its folder"):
+            read_tar(path, most_bytes=MEGA, wanted=("labels",))
 
     def test_two_files_of_one_name_are_refused(self, tmp_path: Path) -> None:
         path = tar(tmp_path / "a.tar.gz", [(member("a/labels.npy"), b"1"), (member("b/labels.npy"), b"2")])
@@ -244,6 +264,28 @@ class TestPickles:
     def test_only_what_is_known_is_named(self, data: bytes) -> None:
         with pytest.raises(UnsafePickleError, match="it may run a program"):
             load_pickle(data, "meta.p")
+
+    def test_a_bomb_of_references_is_read_as_fast_as_it_is_small(self) -> None:
+        """Thirty lists, each of which holds the one before ten times: 10^30 leaves, if each were counted."""
+        bomb: list[Any] = [0]
+        for _ in range(30):
+            bomb = [bomb] * 10
+        found = load_pickle(pickle.dumps(bomb), "meta.p")
+        assert found[0] is found[9]
+
+    def test_what_holds_itself_is_no_data(self) -> None:
+        loop: list[Any] = []
+        loop.append(loop)
+        with pytest.raises(ValueError, match=r"meta.p is damaged: it holds itself"):
+            load_pickle(pickle.dumps(loop), "meta.p")
+
+    @pytest.mark.parametrize("known", sorted(pickles.KNOWN))
+    def test_nothing_that_is_known_can_be_changed(self, known: tuple[str, str]) -> None:
+        """The state ``(None, {"mark": 1})`` sets an attribute of whatever it is given to."""
+        data = b"c%b\n%b\n(N}S'mark'\nI1\nstb." % (known[0].encode(), known[1].encode())
+        with pytest.raises(ValueError, match="damaged"):
+            load_pickle(data, "meta.p")
+        assert not hasattr(pickles.KNOWN[known], "mark")
 
     def test_references_outside_are_refused(self) -> None:
         with pytest.raises(UnsafePickleError, match="outside of it"):

@@ -48,7 +48,7 @@ def test_a_cut_transfer_is_resumed_where_it_stopped(site: Site, tmp_path: Path) 
 
 def test_a_later_call_goes_on_from_what_came_down(site: Site, tmp_path: Path) -> None:
     site.cuts["/graph.npz"] = [10_000] * 4
-    with pytest.raises(DownloadError, match=r"cannot be reached.*after 10000 of 270000 bytes"):
+    with pytest.raises(DownloadError, match=r"cannot be reached.*after 40000 of 300000 bytes"):
         fetch(site, tmp_path)
     assert not (tmp_path / "graph.npz").exists()
     assert (tmp_path / "graph.npz.part").stat().st_size == 40_000
@@ -107,9 +107,34 @@ def test_a_busy_server_is_asked_again(site: Site, tmp_path: Path) -> None:
 
 
 def test_more_than_was_expected_is_refused(site: Site, tmp_path: Path) -> None:
-    with pytest.raises(DownloadError, match="sends more than the 1000 bytes expected"):
+    with pytest.raises(DownloadError, match=r"^http://\S+ sends more than the 1000 bytes expected; or put the file"):
         fetch(site, tmp_path, most_bytes=1000)
-    assert not (tmp_path / "graph.npz").exists()
+    assert len(site.requests) == 1
+    assert not list(tmp_path.glob("graph.npz*[!g]"))  # neither the file nor a part
+
+
+def test_a_part_from_another_place_is_not_taken(site: Site, tmp_path: Path) -> None:
+    site.cuts["/graph.npz"] = [100_000]
+    site.places["/graph.npz"] = ["bytes 200000-299999/300000", ""]
+    assert fetch(site, tmp_path).read_bytes() == CONTENT
+    assert ranges(site) == [None, "bytes=100000-", "bytes=100000-", "bytes=100000-"]
+
+
+def test_an_error_of_the_disk_is_not_one_of_the_network(site: Site, tmp_path: Path) -> None:
+    (tmp_path / "graph.npz.part").mkdir()
+    with pytest.raises(DownloadError, match=r"graph.npz cannot be written: Is a directory$"):
+        fetch(site, tmp_path)
+    assert len(site.requests) == 1
+
+
+def test_progress_counts_what_is_there(site: Site, tmp_path: Path) -> None:
+    site.cuts["/graph.npz"] = [100_000]
+    seen: list[tuple[int, int | None]] = []
+    remote = RemoteFile(f"{site.address}/graph.npz", "graph.npz", SHA256, 1 << 20)
+    fetch_file(remote, tmp_path, wait=0, progress=lambda done, total: seen.append((done, total)))
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (300_000, 300_000)
+    assert (100_000, 300_000) in seen
 
 
 def test_no_network_is_said_in_one_sentence(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import gzip
 import hashlib
 import io
 import pickle
+import re
 import sys
 import tarfile
 from collections.abc import Iterator
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from web import Site, serving
 
 from isotherm import datasets
+from isotherm.cli import main
 from isotherm.datasets import DownloadError, StandInWarning, catalogue
-from isotherm.datasets.__main__ import main
 from isotherm.datasets.catalogue import CATALOGUE
 from isotherm.datasets.netset import read_netset, sparse_matrix
 from isotherm.datasets.planetoid import read_planetoid
@@ -354,19 +355,50 @@ class TestFetch:
         with pytest.raises(DownloadError, match="SHA-256"):
             datasets.fetch("wikischools")
 
-    def test_the_command_lists_and_fetches(
+    def test_the_command_lists_where_each_comes_from(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], own_cache: Path
+    ) -> None:
+        graph_file(tmp_path, "wikispeedia", directed=True)
+        assert main(["datasets", "list", "--data", str(tmp_path)]) == 0
+        lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+        assert "karate built in" in lines
+        assert "cora download CO: Cora, citations" in lines
+        assert "wikischools download; wikispeedia stands in WS: Wikipedia for schools" in lines
+        assert f"wikispeedia {tmp_path}" in lines
+
+    def test_the_command_fetches(
         self, site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str], own_cache: Path
     ) -> None:
-        assert main(["list"]) == 0
-        lines = capsys.readouterr().out.splitlines()
-        assert "karate       built in" in lines
-        assert "cora         download" in lines
         site.files["/wikischools_npz.tar.gz"] = packed(bundle(tmp_path / "ws"))
-        assert main(["fetch", "wikischools"]) == 0
+        assert main(["datasets", "fetch", "wikischools"]) == 0
         assert capsys.readouterr().out == f"{own_cache / 'wikischools_npz.tar.gz'}\n"
-        assert main(["fetch", "cora"]) == 2
-        assert capsys.readouterr().err.startswith("isotherm: http://127.0.0.1")
-        assert main(["fetch", "nope"]) == 2
+        assert main(["datasets", "fetch", "WS"]) == 0  # it is there
+        assert len(site.requests) == 1
+
+    @pytest.mark.parametrize(
+        ("name", "message"),
+        [
+            ("cora", r"http://127.0.0.1:\d+/planetoid/ind.cora.ally answers 404 .*: fetch it by hand; or put the file"),
+            ("nope", r"there is no dataset 'nope': choose one of amazon, citeseer"),
+            ("karate", r"karate is built in: there is nothing to fetch"),
+        ],
+    )
+    def test_what_cannot_be_fetched_is_one_sentence(
+        self, site: Site, capsys: pytest.CaptureFixture[str], name: str, message: str
+    ) -> None:
+        assert main(["datasets", "fetch", name]) == 2
+        assert re.fullmatch(rf"isotherm: {message}.*\n", capsys.readouterr().err)
+
+    def test_without_pooch_the_command_says_what_to_install(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "pooch", None)
+        assert main(["datasets", "fetch", "cora"]) == 2
+        assert capsys.readouterr().err == "isotherm: downloads need pooch: pip install 'isotherm[datasets]'\n"
+
+    def test_a_graph_of_the_folder_need_not_be_fetched(self, tmp_path: Path) -> None:
+        graph_file(tmp_path, "cora")
+        assert datasets.fetch("CO", data=tmp_path) == [tmp_path / "cora.npz"]
 
     def test_addresses_are_those_of_the_real_sources(self) -> None:
         assert catalogue.NETSET == "https://netset.telecom-paris.fr/datasets_npz"

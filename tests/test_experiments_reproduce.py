@@ -16,7 +16,7 @@ import pytest
 from small_data import write_small_data
 
 from isotherm import experiments
-from isotherm.experiments import __main__ as command
+from isotherm.cli import main
 from isotherm.experiments import reproduce, runner
 from isotherm.experiments.base import Experiment, Measurement, Setting
 from isotherm.experiments.catalogue import EXPERIMENTS
@@ -87,7 +87,7 @@ def test_a_second_call_runs_nothing_and_more_runs_add_to_the_first(data: Path, t
 
 def test_after_a_kill_it_goes_on_where_it_stopped(data: Path, tmp_path: Path) -> None:
     arguments = ["figure2a", "--runs", "8", "--processes", "1", "--out", str(tmp_path / "killed")]
-    process = subprocess.Popen([sys.executable, "-m", "isotherm.experiments", *arguments])
+    process = subprocess.Popen([sys.executable, "-m", "isotherm", "reproduce", *arguments])
     file = tmp_path / "killed" / "runs" / "figure2a.csv"
     deadline = time.monotonic() + 60
     while (not file.exists() or file.stat().st_size < 20_000) and time.monotonic() < deadline:
@@ -160,12 +160,19 @@ def test_without_graphs_what_cannot_be_had_is_left_out(tmp_path: Path, monkeypat
 
 class TestCommand:
     def test_it_writes_a_report(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert command.main(["figure1", "--out", str(tmp_path)]) == 0
+        assert main(["reproduce", "figure1", "--out", str(tmp_path)]) == 0
         assert capsys.readouterr().out == f"The report is in {tmp_path / 'report.html'}\n"
 
     def test_an_error_is_one_sentence(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        assert command.main(["figure9", "--out", str(tmp_path)]) == 2
+        assert main(["reproduce", "figure9", "--out", str(tmp_path)]) == 2
         assert capsys.readouterr().err.startswith("isotherm: there is no experiment 'figure9'")
+
+    def test_without_matplotlib_it_says_what_to_install(
+        self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setitem(sys.modules, "matplotlib", None)
+        assert main(["reproduce", "figure2a", "--out", str(tmp_path)]) == 2
+        assert capsys.readouterr().err == "isotherm: the report needs matplotlib: pip install 'isotherm[plot]'\n"
 
     def test_an_interruption_says_how_to_go_on(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -173,16 +180,9 @@ class TestCommand:
         def interrupted(*_: Any, **__: Any) -> None:
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(command, "reproduce", interrupted)
-        assert command.main([]) == 130
+        monkeypatch.setattr(experiments, "reproduce", interrupted)
+        assert main(["reproduce", "--out", str(tmp_path)]) == 130
         assert "the same command goes on from here" in capsys.readouterr().err
-
-    def test_progress_is_one_line(self, capsys: pytest.CaptureFixture[str]) -> None:
-        command.show(1, 2, "table2 authors cora run 1")
-        command.show(2, 2, "table2 authors cora run 2")
-        text = capsys.readouterr().err
-        assert text.count("\n") == 1
-        assert "] 2/2 table2 authors cora run 2" in text
 
 
 class Tags(HTMLParser):

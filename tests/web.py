@@ -19,6 +19,8 @@ class Site:
         For each path, the status to answer with, in the order of requests.
     tags : dict
         The version of each path; without one, the server gives no ETag.
+    places : dict
+        For each path, where a part is said to be, in the order of requests for parts; then the truth.
     ranges : bool
         Whether parts are served.
     requests : list
@@ -30,6 +32,7 @@ class Site:
         self.cuts: dict[str, list[int]] = {}
         self.refusals: dict[str, list[int]] = {}
         self.tags: dict[str, str] = {}
+        self.places: dict[str, list[str]] = {}
         self.ranges = True
         self.requests: list[tuple[str, str | None]] = []
         self.address = ""
@@ -54,6 +57,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = content[first:] if partial else content
         self.send_response(206 if partial else 200)
         self.send_header("Content-Length", str(len(body)))
+        if partial:
+            lies = site.places.get(path)
+            place = lies.pop(0) if lies else f"bytes {first}-{len(content) - 1}/{len(content)}"
+            self.send_header("Content-Range", place)
         if path in site.tags:
             self.send_header("ETag", site.tags[path])
         self.end_headers()

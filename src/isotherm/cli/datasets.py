@@ -4,7 +4,8 @@ from typing import Annotated
 
 from cyclopts import App
 
-from isotherm.cli.options import option, positional
+from isotherm.cli.options import Quiet, option, positional
+from isotherm.cli.stages import Stages
 from isotherm.cli.status import UsageError
 
 __all__ = ["EXAMPLES", "datasets"]
@@ -23,28 +24,42 @@ Data = Annotated[str | None, option("A folder of graphs.", "DATA", metavar="DIR"
 @datasets.default
 @datasets.command(name="list")
 def list_(*, data: Data = None) -> None:
-    """Print all datasets, and where each comes from: built in, a folder, or a download."""
-    from isotherm.datasets import available
+    """Print all datasets, where each comes from, and what those of the paper are.
+
+    They are built in, in a folder, or to be downloaded; another graph of the folder may stand in for one.
+    """
+    from isotherm.datasets import at_hand, available
+    from isotherm.datasets.catalogue import CATALOGUE
 
     try:
         places = available(data)
+        for name, place in places.items():
+            if place == "download" and (other := at_hand(name, data=data)):
+                places[name] = f"download; {other} stands in"
     except ValueError as error:
         raise UsageError(str(error)) from None
-    width = max(map(len, places))
+    names, widest = max(map(len, places)), max(map(len, places.values()))
     for name, place in places.items():
-        print(f"{name:{width}}  {place}")
+        entry = CATALOGUE.get(name)
+        about = f"{entry.short}: {entry.title}" if entry else ""
+        print(f"{name:{names}}  {place:{widest}}  {about}".rstrip())
 
 
 @datasets.command
-def fetch(*names: Annotated[str, positional("What to download.")], data: Data = None) -> None:
-    """Download datasets, unless they are there, and print the paths of their files."""
+def fetch(*names: Annotated[str, positional("What to download.")], data: Data = None, quiet: Quiet = False) -> None:
+    """Download datasets, unless they are there, and print the paths of their files.
+
+    A download that was cut goes on where it stopped when the command is given again.
+    """
     from isotherm.datasets import fetch
 
     if not names:
         raise UsageError("fetch needs the name of a dataset: isotherm datasets list prints them")
+    stages = Stages(quiet=quiet)
     for name in names:
         try:
-            paths = fetch(name, data=data)
+            with stages.stage(name) as bar:
+                paths = fetch(name, data=data, progress=bar.amount)
         except (ValueError, OSError) as error:
             raise UsageError(str(error)) from None
         print(*paths, sep="\n")

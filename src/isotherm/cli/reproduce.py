@@ -6,7 +6,7 @@ from cyclopts.validators import Number
 
 from isotherm.cli.options import Quiet, option, positional
 from isotherm.cli.stages import Stages
-from isotherm.cli.status import UsageError
+from isotherm.cli.status import UsageError, say
 
 __all__ = ["EXAMPLES", "reproduce"]
 
@@ -49,4 +49,7 @@ def reproduce(
             )
         except (ValueError, OSError, RuntimeError) as error:
             raise UsageError(str(error)) from None
+        except KeyboardInterrupt:
+            say("isotherm: stopped; the same command goes on from here")
+            raise
     print(f"The report is in {page}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from isotherm.datasets.base import Dataset, StandInWarning
 from isotherm.datasets.catalogue import CATALOGUE, Entry
 from isotherm.datasets.debian import debian_packages
-from isotherm.datasets.download import DownloadError, fetch_file
+from isotherm.datasets.download import Amount, DownloadError, fetch_file
 from isotherm.datasets.folder import graph_names, read_graph_file
 from isotherm.datasets.karate import karate_club
 
@@ -79,21 +79,26 @@ def at_hand(name: str, *, data: str | os.PathLike[str] | None = None) -> str | N
     return None if given is None else _stand_in(key, given)
 
 
-def fetch(name: str, *, data: str | os.PathLike[str] | None = None) -> list[Path]:
+def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Amount | None = None) -> list[Path]:
     """Download the files of a graph of table 1, unless they are there, and give their paths.
 
     They go to the folder `data` (or ``ISOTHERM_DATA``) if it can be written to, and else to the user's cache.
+    `progress` is called with the number of bytes of a file that are there, and that of all or None, as they come.
     """
     key = _key(name)
+    if key in BUILT_IN:
+        raise ValueError(f"{key} is built in: there is nothing to fetch")
     if key not in CATALOGUE:
         raise ValueError(f"there is no dataset {name!r}: choose one of {', '.join(sorted(available(data)))}")
     for folder in _folders(data):
+        if (path := folder / f"{key}.npz").is_file():
+            return [path]
         paths = _paths(CATALOGUE[key], folder)
         if paths is not None:
             return list(paths.values())
     given = _data_folder(data)
     target = given if given is not None and os.access(given, os.W_OK) else cache_folder()
-    return [fetch_file(remote, target) for remote in CATALOGUE[key].files]
+    return [fetch_file(remote, target, progress=progress) for remote in CATALOGUE[key].files]
 
 
 def available(data: str | os.PathLike[str] | None = None) -> dict[str, str]:

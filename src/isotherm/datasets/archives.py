@@ -9,6 +9,7 @@ import io
 import stat
 import tarfile
 import zipfile
+from collections.abc import Container
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -57,8 +58,11 @@ def read_gzip(path: Path, *, most_bytes: int) -> bytes:
             raise ValueError(f"{path} is damaged: {error}; delete it and fetch it again") from None
 
 
-def read_tar(path: Path, *, most_bytes: int) -> dict[str, bytes]:
-    """The files of a tar archive, packed with gzip or not, by their names without folders."""
+def read_tar(path: Path, *, most_bytes: int, wanted: Container[str] | None = None) -> dict[str, bytes]:
+    """The files of a tar archive, packed with gzip or not, by their names without folders.
+
+    Those whose names up to the first dot are not `wanted` are checked like the others, but not kept.
+    """
     files: dict[str, bytes] = {}
     with path.open("rb") as file:
         packed = file.peek(2)[:2] == b"\x1f\x8b"
@@ -67,7 +71,8 @@ def read_tar(path: Path, *, most_bytes: int) -> dict[str, bytes]:
             with tarfile.open(fileobj=stream, mode="r|") as archive:
                 for count, member in enumerate(archive):
                     _check_tar_member(path, member, count)
-                    if member.isfile():
+                    stem = PurePosixPath(member.name).name.partition(".")[0]
+                    if member.isfile() and (wanted is None or stem in wanted):
                         content = archive.extractfile(member)
                         _add(path, files, member.name, content.read() if content else b"")
         except DAMAGED as error:
@@ -115,8 +120,8 @@ def read_npy(content: bytes, name: str) -> NDArray[Any]:
 
 
 def _check_tar_member(path: Path, member: tarfile.TarInfo, count: int) -> None:
-    if not (member.isfile() or member.isdir()):
-        raise UnsafeArchiveError(f"{path} holds {member.name!r}, which is neither a file nor a folder")
+    if not (member.isfile() or member.isdir()) or member.issparse():  # a sparse file has a size without content
+        raise UnsafeArchiveError(f"{path} holds {member.name!r}, which is neither a plain file nor a folder")
     _check_member(path, member.name, count)
 
 

@@ -9,11 +9,14 @@ import json
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["DownloadError", "RemoteFile", "fetch_file"]
+__all__ = ["Amount", "DownloadError", "RemoteFile", "fetch_file"]
+
+Amount: TypeAlias = Callable[[int, int | None], None]  # bytes so far, bytes in all if known
 
 CHUNK = 1 << 16
 ATTEMPTS = 4
@@ -46,7 +49,9 @@ class RemoteFile:
     most_bytes: int
 
 
-def fetch_file(remote: RemoteFile, folder: Path, *, wait: float = 1.0, timeout: float = 30.0) -> Path:
+def fetch_file(
+    remote: RemoteFile, folder: Path, *, wait: float = 1.0, timeout: float = 30.0, progress: Amount | None = None
+) -> Path:
     """Download a file into a folder, unless it is there, and give its path.
 
     Parameters
@@ -57,6 +62,8 @@ def fetch_file(remote: RemoteFile, folder: Path, *, wait: float = 1.0, timeout: 
         Where to; made if need be.
     wait, timeout : float
         Seconds to wait before the second attempt, twice as long before each further one, and for an answer.
+    progress : callable, optional
+        Called with the number of bytes that are there, and that of all or None, as they come.
 
     Raises
     ------
@@ -66,9 +73,9 @@ def fetch_file(remote: RemoteFile, folder: Path, *, wait: float = 1.0, timeout: 
     try:
         import pooch
     except ImportError as error:
-        raise ImportError("downloads need pooch: pip install 'isotherm[datasets]'") from error
-    part = folder / f"{remote.name}.part"
+        raise ImportError("downloads need pooch: pip install 'isotherm[datasets]'", name="pooch") from error
     pooch.get_logger().setLevel("WARNING")
+    downloader = _Resuming(folder / f"{remote.name}.part", remote.most_bytes, wait, timeout, progress)
     try:
         return Path(
             pooch.retrieve(
@@ -76,7 +83,7 @@ def fetch_file(remote: RemoteFile, folder: Path, *, wait: float = 1.0, timeout: 
                 known_hash=remote.sha256 and f"sha256:{remote.sha256}",
                 fname=remote.name,
                 path=folder,
-                downloader=_Resuming(part, remote.most_bytes, wait, timeout),
+                downloader=downloader,
             )
         )
     except ValueError as error:
@@ -84,17 +91,20 @@ def fetch_file(remote: RemoteFile, folder: Path, *, wait: float = 1.0, timeout: 
         raise DownloadError(f"{what}; nothing was kept") from error
     except DownloadError as error:
         raise DownloadError(f"{error}; or put the file at {folder / remote.name} yourself") from None
+    except OSError as error:
+        raise DownloadError(f"{folder / remote.name} cannot be written: {error.strerror or error}") from None
 
 
 class _Resuming:
     """A downloader for pooch that goes on where the last attempt stopped."""
 
-    def __init__(self, part: Path, most_bytes: int, wait: float, timeout: float) -> None:
+    def __init__(self, part: Path, most_bytes: int, wait: float, timeout: float, progress: Amount | None) -> None:
         self.part = part
         self.tag = part.with_name(part.name + ".tag")  # which version of the file the part belongs to
         self.most_bytes = most_bytes
         self.wait = wait
         self.timeout = timeout
+        self.progress = progress or (lambda done, total: None)
 
     def __call__(self, url: str, output: str, pooch: Any) -> None:
         """Bring the whole file, and leave it at `output`."""
@@ -110,30 +120,34 @@ class _Resuming:
                     self.part.unlink(missing_ok=True)
                 elif error.code not in PASSING:
                     raise DownloadError(f"{url} answers {error.code} ({error.reason}): fetch it by hand") from None
-                failure: Exception = error
-            except (OSError, http.client.HTTPException) as error:
-                failure = error
+                failure = str(error.reason)
+            except (urllib.error.URLError, ConnectionError, TimeoutError, http.client.HTTPException) as error:
+                failure = str(getattr(error, "reason", error))
         else:
-            reason = getattr(failure, "reason", None) or failure
-            raise DownloadError(f"{url} cannot be reached ({reason}): try again when there is a network") from None
+            raise DownloadError(f"{url} cannot be reached ({failure}): try again when there is a network")
         self.part.replace(output)
         self.tag.unlink(missing_ok=True)
 
     def _continue(self, url: str) -> None:
         """Add to the part all that is missing; an error if the line is cut before the end."""
         with urllib.request.urlopen(self._request(url), timeout=self.timeout) as answer:
-            resumed = answer.status == 206
-            if not resumed:
+            have = self._first_byte(answer.headers["Content-Range"]) if answer.status == 206 else 0
+            if not have:
                 self.tag.write_text(json.dumps(answer.headers["ETag"] or answer.headers["Last-Modified"]))
             length = answer.headers["Content-Length"]
-            received = 0
-            with self.part.open("ab" if resumed else "wb") as file:
-                while chunk := answer.read(CHUNK):
-                    received += file.write(chunk)
+            total = None if length is None else have + int(length)
+            with self.part.open("r+b" if have else "wb") as file:
+                file.truncate(have)
+                file.seek(have)
+                for chunk in _chunks(answer):
+                    file.write(chunk)
+                    self.progress(file.tell(), total)
                     if file.tell() > self.most_bytes:
+                        self.part.unlink()
                         raise DownloadError(f"{url} sends more than the {self.most_bytes} bytes expected")
-        if length is not None and received < int(length):
-            raise ConnectionError(f"the line was cut after {received} of {length} bytes")
+                received = file.tell()
+        if total is not None and received < total:
+            raise ConnectionError(f"the line was cut after {received} of {total} bytes")
 
     def _request(self, url: str) -> urllib.request.Request:
         """Ask for what is missing, or for all if the file has changed since."""
@@ -144,3 +158,22 @@ class _Resuming:
             request.add_header("Range", f"bytes={have}-")
             request.add_header("If-Range", tag)
         return request
+
+    def _first_byte(self, content_range: str | None) -> int:
+        """Where a part begins, as its header says, such as ``bytes 100-199/200``; not beyond what is there."""
+        first = (content_range or "").removeprefix("bytes ").partition("-")[0]
+        if not first.isdecimal() or int(first) > self.part.stat().st_size:
+            raise http.client.HTTPException(f"a part came with a wrong place, {content_range}")
+        return int(first)
+
+
+def _chunks(answer: Any) -> Iterator[bytes]:
+    """What comes over the line, whose errors are told from those of the disk."""
+    while True:
+        try:
+            chunk = answer.read(CHUNK)
+        except OSError as error:
+            raise ConnectionError(str(error)) from error
+        if not chunk:
+            return
+        yield chunk

@@ -26,12 +26,10 @@ def read_bundle(path: Path, *, most_bytes: int, wanted: tuple[str, ...]) -> dict
     if path.is_dir():
         files = {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.stem in wanted}
     else:
-        files = read_tar(path, most_bytes=most_bytes)
+        files = read_tar(path, most_bytes=most_bytes, wanted=wanted)
     attributes: dict[str, Any] = {}
     for name, content in files.items():
         stem, _, suffix = name.partition(".")
-        if stem not in wanted:
-            continue
         label = f"{path}, {name}"
         match suffix:
             case "npz":

@@ -7,7 +7,7 @@ NumPy array or an empty mapping. Each of these has a stand-in here that records 
 import io
 import pickle
 import pickletools
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,10 @@ MEMO = {"PUT", "BINPUT", "LONG_BINPUT"}
 
 class UnsafePickleError(ValueError):
     """A pickle names what no dataset needs, and is not read."""
+
+
+# All stand-ins are classes with a __setstate__: a pickle that tries to give one of them another state, rather than
+# one of its instances, fails in the call, and changes nothing that would outlast it.
 
 
 class _Type:
@@ -41,11 +45,11 @@ class _Array:
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         self.state = state
 
-    def rebuilt(self) -> NDArray[Any]:
+    def rebuilt(self, seen: "_Seen") -> NDArray[Any]:
         _, shape, kind, fortran, body = self.state
         dtype = np.dtype(kind.text)
         if dtype.hasobject:
-            flat = np.array([*map(_plain, body)], dtype=object)
+            flat = np.array([_plain(item, seen) for item in body], dtype=object)
         elif dtype.kind in "biufSU":
             flat = np.frombuffer(body.encode("latin1") if isinstance(body, str) else body, dtype)
         else:
@@ -63,27 +67,35 @@ class _Record(dict[Any, Any]):
         """Attributes of a mapping are not needed."""
 
 
-def _from_buffer(body: bytes, kind: _Type, shape: tuple[int, ...], order: str = "C") -> _Array:
-    array = _Array()
-    array.state = (1, shape, kind, order == "F", bytes(body))
-    return array
+class _FromBuffer(_Array):
+    """Stands for the function that makes an array of bytes."""
+
+    def __init__(self, body: bytes, kind: _Type, shape: tuple[int, ...], order: str = "C") -> None:
+        super().__init__()
+        self.state = (1, shape, kind, order == "F", bytes(body))
 
 
-def _encoded(text: str, *_: object) -> bytes:
-    return text.encode("latin1")
+class _Encoded(bytes):
+    """Stands for ``_codecs.encode``, which old pickles write bytes with."""
+
+    def __new__(cls, text: str, *_: object) -> "_Encoded":
+        return super().__new__(cls, text.encode("latin1"))
+
+    def __setstate__(self, state: object) -> None:
+        raise ValueError("bytes have no state")
 
 
 KNOWN: dict[tuple[str, str], Any] = {
     ("__builtin__", "list"): list,
     ("builtins", "list"): list,
-    ("_codecs", "encode"): _encoded,
+    ("_codecs", "encode"): _Encoded,
     ("collections", "defaultdict"): _Record,
     ("numpy", "dtype"): _Type,
     ("numpy", "ndarray"): _Array,
     ("numpy.core.multiarray", "_reconstruct"): _Array,
     ("numpy._core.multiarray", "_reconstruct"): _Array,
-    ("numpy.core.numeric", "_frombuffer"): _from_buffer,
-    ("numpy._core.numeric", "_frombuffer"): _from_buffer,
+    ("numpy.core.numeric", "_frombuffer"): _FromBuffer,
+    ("numpy._core.numeric", "_frombuffer"): _FromBuffer,
     ("sknetwork.data.base", "Bunch"): _Record,
     ("sknetwork.data.base", "Dataset"): _Record,
     ("sknetwork.utils", "Bunch"): _Record,
@@ -122,21 +134,38 @@ def load_pickle(data: bytes, name: str) -> Any:
         for opcode, argument, _ in pickletools.genops(data):
             if opcode.name in MEMO and int(argument or 0) > len(data):  # the memo would take gigabytes
                 raise UnsafePickleError(f"{name} numbers its parts beyond its size, and is not read")
-        return _plain(_Unpickler(data, name).load())
+        return _plain(_Unpickler(data, name).load(), {})
     except UnsafePickleError:
         raise
     except Exception as error:  # a malformed pickle fails in any way
         raise ValueError(f"{name} is damaged: {error}") from None
 
 
-def _plain(value: Any) -> Any:
-    """The value with all stand-ins replaced by what they stand for."""
-    if isinstance(value, _Array):
-        return value.rebuilt()
-    if isinstance(value, dict):
-        return {_plain(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return type(value)(map(_plain, value))
-    if value is None or isinstance(value, str | bytes | bool | int | float):
+_Seen: TypeAlias = dict[int, Any]  # what has been made of the object of an id; the pickle keeps all objects alive
+
+
+def _plain(value: Any, seen: _Seen) -> Any:
+    """The value with all stand-ins replaced by what they stand for; each object once, however often it is named."""
+    if value is None or isinstance(value, str | bool | int | float):
         return value
+    if id(value) not in seen:
+        seen[id(value)] = _CYCLE
+        seen[id(value)] = _replaced(value, seen)
+    if seen[id(value)] is _CYCLE:
+        raise ValueError("it holds itself")
+    return seen[id(value)]
+
+
+_CYCLE = object()
+
+
+def _replaced(value: Any, seen: _Seen) -> Any:
+    if isinstance(value, bytes):
+        return bytes(value)
+    if isinstance(value, _Array):
+        return value.rebuilt(seen)
+    if isinstance(value, dict):
+        return {_plain(key, seen): _plain(item, seen) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(item, seen) for item in value)
     raise UnsafePickleError(f"a {type(value).__name__} is not data")

@@ -23,7 +23,8 @@ def word_clusters(biadjacency: Any, *, n_classes: int = N_CLASSES, random_state:
     try:
         from sknetwork.clustering import Louvain
     except ImportError as error:
-        raise ImportError("the labels of wikilinks need scikit-network: pip install scikit-network") from error
+        message = "the labels of wikilinks need scikit-network: pip install scikit-network"
+        raise ImportError(message, name="sknetwork") from error
     words = csr_matrix(biadjacency, dtype=bool)
     louvain = Louvain(resolution=1, modularity="Dugue", random_state=random_state)
     louvain.fit(words, force_bipartite=True)

@@ -17,7 +17,7 @@ from isotherm.experiments.results import Results
 __all__ = ["Conditions", "build_report", "write_report"]
 
 FIGURES = "figures"
-NOTHING = "None of its graphs is at hand. `python -m isotherm.datasets list` says where they come from."
+NOTHING = "None of its graphs is at hand. `isotherm datasets list` says where they come from."
 
 SECTIONS: dict[str, Callable[[str, Results], Section]] = {
     "figure1": opening.figure1_section,

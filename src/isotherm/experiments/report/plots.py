@@ -43,7 +43,7 @@ def need_matplotlib() -> None:
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
-        raise ImportError("the report needs matplotlib: pip install 'isotherm[plot]'") from error
+        raise ImportError("the report needs matplotlib: pip install 'isotherm[plot]'", name="matplotlib") from error
 
 
 def style(rule: str) -> dict[str, Any]:
