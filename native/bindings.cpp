@@ -113,6 +113,16 @@ void define(nb::module_& m) {
         nb::arg("p").noconvert(), nb::arg("q").noconvert(), nb::arg("x").noconvert(), nb::arg("r").noconvert(),
         nb::arg("threads"));
 
+  m.def("moments",
+        [](Vector<const T> closing, Block<const T> x, int threads) {
+          return with_width(x.shape(1), [&](auto width) {
+            return report_of<width>([&] {
+              return moments<T, width>(static_cast<int64_t>(x.shape(0)), closing.data(), x.data(), threads);
+            });
+          });
+        },
+        nb::arg("closing").noconvert(), nb::arg("x").noconvert(), nb::arg("threads"));
+
   m.def("cg_turn",
         [](Vector<const T> scale, Vector<const T> beta, Block<const T> r, Block<T> p, int threads) {
           with_width(p.shape(1), [&](auto width) {
@@ -140,18 +150,21 @@ void define(nb::module_& m) {
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none());
 
   m.def("eliminate",
-        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const uint8_t> interior, uint64_t seed) {
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const uint8_t> interior, uint64_t seed,
+           int64_t domain_size, int threads) {
           Factor factor;
           {
             nb::gil_scoped_release release;
-            factor = Elimination(csr<T>(indptr, indices, weights), interior.data(), seed).run();
+            factor = eliminate<T>(csr<T>(indptr, indices, weights), interior.data(), seed, domain_size, threads);
           }
-          return nb::make_tuple(as_array(std::move(factor.order)), as_array(std::move(factor.indptr)),
-                                as_array(std::move(factor.targets)), as_array(std::move(factor.shares)),
-                                as_array(std::move(factor.pivots)));
+          return nb::make_tuple(as_array(std::move(factor.order)), as_array(std::move(factor.pivots)),
+                                as_array(std::move(factor.indptr)), as_array(std::move(factor.targets)),
+                                as_array(std::move(factor.shares)), as_array(std::move(factor.domains)),
+                                as_array(std::move(factor.back_indptr)), as_array(std::move(factor.back_sources)),
+                                as_array(std::move(factor.back_shares)));
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
-        nb::arg("interior").noconvert(), nb::arg("seed"));
+        nb::arg("interior").noconvert(), nb::arg("seed"), nb::arg("domain_size"), nb::arg("threads"));
 
   m.def("renumber",
         [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const int32_t> order) {
@@ -170,18 +183,21 @@ void define(nb::module_& m) {
         nb::arg("order").noconvert());
 
   m.def("precondition",
-        [](Indptr indptr, Indices targets, Vector<const float> shares, Vector<const T> pivots, Vector<const T> closing,
-           Block<const T> r, Block<T> z, int threads) {
-          const Csr<float> factor = csr<float>(indptr, targets, shares);
+        [](Vector<const T> pivots, Indptr indptr, Indices targets, Vector<const float> shares,
+           Vector<const int64_t> domains, Indptr back_indptr, Indices back_sources, Vector<const float> back_shares,
+           Vector<const T> closing, Block<const T> r, Block<T> z, int threads) {
+          const FactorView<T> factor{csr<float>(indptr, targets, shares), pivots.data(), domains.data(),
+                                     static_cast<int64_t>(domains.size()) - 1,
+                                     csr<float>(back_indptr, back_sources, back_shares)};
           return with_width(r.shape(1), [&](auto width) {
-            return report_of<width>([&] {
-              return precondition<T, width>(factor, pivots.data(), closing.data(), r.data(), z.data(), threads);
-            });
+            return report_of<width>(
+                [&] { return precondition<T, width>(factor, closing.data(), r.data(), z.data(), threads); });
           });
         },
-        nb::arg("indptr").noconvert(), nb::arg("targets").noconvert(), nb::arg("shares").noconvert(),
-        nb::arg("pivots").noconvert(), nb::arg("closing").noconvert(), nb::arg("r").noconvert(),
-        nb::arg("z").noconvert(), nb::arg("threads"));
+        nb::arg("pivots").noconvert(), nb::arg("indptr").noconvert(), nb::arg("targets").noconvert(),
+        nb::arg("shares").noconvert(), nb::arg("domains").noconvert(), nb::arg("back_indptr").noconvert(),
+        nb::arg("back_sources").noconvert(), nb::arg("back_shares").noconvert(), nb::arg("closing").noconvert(),
+        nb::arg("r").noconvert(), nb::arg("z").noconvert(), nb::arg("threads"));
 
   m.def("scan",
         [](Indptr indptr, Indices indices, Weights<T> weights, int threads) {

@@ -2,21 +2,30 @@
 // Spielman 2023). A node is removed and its neighbours are joined with each other instead; of that clique only one
 // sampled edge a neighbour is kept, with weights that are right on average. Nodes of one or two neighbours are removed
 // exactly, so trees and chains vanish. The seeds, merged into one ground node, are never removed.
+//
+// The interior is first cut into domains that fit a core's own cache. Nodes next to another domain, and those with so
+// many neighbours that they are better removed late, are left to the end, so the domains know nothing of each other
+// and share out among threads. What is done depends on the graph and the seed alone, not on the number of threads.
 #pragma once
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
 
 namespace isotherm {
 
-// Node order[v] is the v-th to go; then x_v = pivot_v r_v + sum of share_e x_{target_e} over its entries.
+// Node order[v] is the v-th to go; then x_v = pivot_v r_v + sum of share_e x_{target_e} over its entries. Domain d has
+// the positions domains[d] to domains[d + 1]; its targets are in itself or, listed last, beyond all domains.
 struct Factor {
   std::vector<int32_t> order;
-  std::vector<int64_t> indptr{0};
-  std::vector<int32_t> targets;  // positions in the order, all greater than v
-  std::vector<float> shares;
   std::vector<double> pivots;
+  std::vector<int64_t> indptr{0};
+  std::vector<int32_t> targets;  // positions in the order, all greater than v, ascending
+  std::vector<float> shares;
+  std::vector<int64_t> domains{0};
+  std::vector<int64_t> back_indptr{0};  // the entries from domains to the rest, by target
+  std::vector<int32_t> back_sources;
+  std::vector<float> back_shares;
 };
 
 // Nodes by their present degree, to find one of the least; degrees above the last bucket share it.
@@ -36,12 +45,16 @@ class DegreeQueue {
     least_ = std::min(least_, bucket);
   }
 
-  int32_t take() {
-    while (heads_[least_] < 0) ++least_;
+  // A node of the least degree, or -1 if that is above the limit or none is left.
+  int32_t take(int32_t limit) {
+    while (least_ < kBuckets && heads_[least_] < 0) ++least_;
+    if (least_ > limit || least_ == kBuckets) return -1;
     const int32_t node = heads_[least_];
     drop(node);
     return node;
   }
+
+  static constexpr int32_t kBuckets = 4096;
 
  private:
   void drop(int32_t node) {
@@ -51,7 +64,6 @@ class DegreeQueue {
     bucket_[node] = -1;
   }
 
-  static constexpr int32_t kBuckets = 4096;
   std::vector<int32_t> next_, previous_, bucket_, heads_;
   int32_t least_ = 0;
 };
@@ -67,50 +79,67 @@ struct Random {
   }
 };
 
+// What became of the nodes of one domain, in the order in which they went; targets are names.
+struct Removed {
+  std::vector<int32_t> order;
+  std::vector<double> pivots;
+  std::vector<int64_t> indptr{0};
+  std::vector<int32_t> targets;
+  std::vector<float> shares;
+};
+
+struct Edge {
+  int32_t a, b;  // b = -1: the ground
+  double weight;
+};
+
+// The elimination of the first `own` of the named nodes; the others only receive edges.
 class Elimination {
  public:
-  template <class T>
-  Elimination(const Csr<T>& graph, const uint8_t* interior, uint64_t seed) : random_{seed} {
-    std::vector<int32_t> place(graph.rows, -1);
-    for (int64_t i = 0; i < graph.rows; ++i)
-      if (interior[i]) {
-        place[i] = static_cast<int32_t>(names_.size());
-        names_.push_back(static_cast<int32_t>(i));
-      }
-    const auto nodes = static_cast<int64_t>(names_.size());
+  Elimination(std::vector<int32_t> names, int64_t own, uint64_t seed) : random_{seed}, own_(own), names_(std::move(names)) {
+    const auto nodes = names_.size();
     first_.assign(nodes, -1);
     degree_.assign(nodes, 0);
     ground_.assign(nodes, 0);
     slot_.assign(nodes, -1);
-    for (int32_t v = 0; v < nodes; ++v)
-      for (int64_t e = graph.indptr[names_[v]]; e < graph.indptr[names_[v] + 1]; ++e) {
-        const double weight = graph.weights ? graph.weights[e] : 1;
-        const int32_t other = place[graph.indices[e]];
-        if (other < 0) ground_[v] += weight;
-        else if (other > v) join(v, other, weight);
-      }
+    gone_.assign(nodes, 0);
   }
 
-  Factor run() {
-    const auto nodes = static_cast<int32_t>(names_.size());
-    DegreeQueue queue(nodes);
-    for (int32_t v = 0; v < nodes; ++v) queue.put(v, degree_[v]);
-    std::vector<int32_t> position(nodes);
-    Factor factor;
-    factor.order.reserve(nodes);
-    factor.indptr.reserve(nodes + 1);
-    factor.targets.reserve(ends_.size() / 2);
-    factor.shares.reserve(ends_.size() / 2);
-    for (int32_t done = 0; done < nodes; ++done) {
-      const int32_t node = queue.take();
-      position[node] = done;
-      factor.order.push_back(names_[node]);
-      remove(node, factor);
+  void join(int32_t a, int32_t b, double weight) {
+    const auto half = static_cast<int32_t>(ends_.size());
+    ends_.push_back({b, first_[a], weight});
+    ends_.push_back({a, first_[b], weight});
+    first_[a] = half;
+    first_[b] = half + 1;
+    ++degree_[a];
+    ++degree_[b];
+  }
+
+  void ground(int32_t a, double weight) { ground_[a] += weight; }
+
+  // Remove nodes while there are some with at most so many neighbours.
+  Removed run(int32_t limit) {
+    DegreeQueue queue(own_);
+    for (int32_t v = 0; v < own_; ++v) queue.put(v, degree_[v]);
+    Removed removed;
+    for (int32_t node; (node = queue.take(limit)) >= 0;) {
+      remove(node, removed);
       for (const Star& ray : star_)
-        if (ray.node >= 0) queue.put(ray.node, degree_[ray.node]);
+        if (ray.node >= 0 && ray.node < own_) queue.put(ray.node, degree_[ray.node]);
     }
-    for (int32_t& target : factor.targets) target = position[target];
-    return factor;
+    for (int32_t& target : removed.targets) target = names_[target];
+    return removed;
+  }
+
+  // The edges between nodes that are still there, by their names.
+  std::vector<Edge> remaining() const {
+    std::vector<Edge> edges;
+    for (size_t v = 0; v < names_.size(); ++v)
+      if (!gone_[v] && ground_[v] > 0) edges.push_back({names_[v], -1, ground_[v]});
+    for (size_t half = 0; half < ends_.size(); half += 2)
+      if (ends_[half].weight > 0 && ends_[half + 1].weight > 0)
+        edges.push_back({names_[ends_[half + 1].to], names_[ends_[half].to], ends_[half].weight});
+    return edges;
   }
 
  private:
@@ -124,16 +153,6 @@ class Elimination {
     int32_t node;  // -1: the ground
     int32_t half;
   };
-
-  void join(int32_t a, int32_t b, double weight) {
-    const auto half = static_cast<int32_t>(ends_.size());
-    ends_.push_back({b, first_[a], weight});
-    ends_.push_back({a, first_[b], weight});
-    first_[a] = half;
-    first_[b] = half + 1;
-    ++degree_[a];
-    ++degree_[b];
-  }
 
   void kill(int32_t half, int32_t owner) {
     ends_[half].weight = 0;
@@ -162,8 +181,10 @@ class Elimination {
     });
   }
 
-  void remove(int32_t node, Factor& factor) {
+  void remove(int32_t node, Removed& removed) {
     collect(node);
+    gone_[node] = 1;
+    removed.order.push_back(names_[node]);
     const auto rays = static_cast<int64_t>(star_.size());
     below_.resize(rays + 1);
     below_[0] = 0;
@@ -171,11 +192,11 @@ class Elimination {
     const double total = below_[rays];
     for (const Star& ray : star_)
       if (ray.node >= 0) {
-        factor.targets.push_back(ray.node);
-        factor.shares.push_back(static_cast<float>(ray.weight / total));
+        removed.targets.push_back(ray.node);
+        removed.shares.push_back(static_cast<float>(ray.weight / total));
       }
-    factor.indptr.push_back(static_cast<int64_t>(factor.targets.size()));
-    factor.pivots.push_back(1 / total);
+    removed.indptr.push_back(static_cast<int64_t>(removed.targets.size()));
+    removed.pivots.push_back(1 / total);
     for (int64_t k = 0; k + 1 < rays; ++k) replace(k, total);
     if (star_[rays - 1].node >= 0) kill(star_[rays - 1].half ^ 1, star_[rays - 1].node);
   }
@@ -203,74 +224,270 @@ class Elimination {
   }
 
   Random random_;
+  int64_t own_;
   std::vector<int32_t> names_, first_, degree_, slot_;
+  std::vector<uint8_t> gone_;
   std::vector<double> ground_, below_;
   std::vector<Half> ends_;
   std::vector<Star> star_;
 };
 
-// z = M^-1 r for columns [c, c + L) of the block: down the order, each node hands its share of r to those that outlive
-// it; up the order, each takes its temperature from them.
-template <class T, int W, int L>
-ISOTHERM_INLINE inline void down_and_up(const Csr<float>& factor, const T* pivots, const T* r, T* z, int c) {
-  using Row = typename Lanes<T, L>::Row;
-  const auto row = [c](auto* block, int64_t i) ISOTHERM_INLINE -> auto& {
-    using Kind = std::conditional_t<std::is_const_v<std::remove_pointer_t<decltype(block)>>, const Row, Row>;
-    return *reinterpret_cast<Kind*>(block + i * W + c);
-  };
-  const int64_t last = factor.indptr[factor.rows] - 1;
-  for (int64_t v = 0; v < factor.rows; ++v) row(z, v) = row(r, v);
-  for (int64_t v = 0; v < factor.rows; ++v) {
-    const Row own = row(z, v);
-    for (int64_t e = factor.indptr[v]; e < factor.indptr[v + 1]; ++e) {
-      __builtin_prefetch(&row(z, factor.indices[std::min(e + kAhead, last)]), 1);
-      row(z, factor.indices[e]) += static_cast<T>(factor.weights[e]) * own;
+constexpr int32_t kBusy = 24;  // neighbours with which a node is better removed late
+constexpr int32_t kQuiet = 4;  // the same where the domains are not far apart, as in a graph of communities
+
+// The interior in domains of about `size` nodes: list[bounds[d]] to list[bounds[d + 1] - 1], with no edge between two
+// of them; then the rest, which are busy or next to an earlier domain.
+struct Domains {
+  std::vector<int32_t> list;
+  std::vector<int64_t> bounds{0};
+
+  int64_t count() const { return static_cast<int64_t>(bounds.size()) - 1; }
+  int32_t limit() const { return 10 * bounds.back() >= 9 * static_cast<int64_t>(list.size()) ? kBusy : kQuiet; }
+};
+
+template <class T>
+Domains find_domains(const Csr<T>& graph, const uint8_t* interior, int64_t size) {
+  constexpr int32_t open = -1, rest = -2;
+  std::vector<int32_t> domain(graph.rows, rest), front;
+  for (int64_t v = 0; v < graph.rows; ++v)
+    if (interior[v] && graph.indptr[v + 1] - graph.indptr[v] <= kBusy) domain[v] = open;
+  Domains found;
+  for (int64_t start = 0; start < graph.rows; ++start) {
+    front.assign(1, static_cast<int32_t>(start));
+    for (size_t next = 0; next < front.size(); ++next) {
+      const int32_t v = front[next];
+      if (domain[v] != open) continue;
+      const auto number = static_cast<int32_t>(found.count());
+      domain[v] = number;
+      for (int64_t e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e) {
+        const int32_t other = domain[graph.indices[e]];
+        if (other >= 0 && other != number) domain[v] = rest;
+      }
+      if (domain[v] == rest) continue;
+      found.list.push_back(v);
+      for (int64_t e = graph.indptr[v]; e < graph.indptr[v + 1]; ++e)
+        if (domain[graph.indices[e]] == open) front.push_back(graph.indices[e]);
+      if (static_cast<int64_t>(found.list.size()) - found.bounds.back() == size)
+        found.bounds.push_back(static_cast<int64_t>(found.list.size()));
     }
   }
-  for (int64_t v = factor.rows - 1; v >= 0; --v) {
-    Row own = row(z, v) * pivots[v];
-    for (int64_t e = factor.indptr[v + 1] - 1; e >= factor.indptr[v]; --e) {
-      __builtin_prefetch(&row(z, factor.indices[std::max<int64_t>(e - kAhead, 0)]));
-      own += static_cast<T>(factor.weights[e]) * row(z, factor.indices[e]);
-    }
-    row(z, v) = own;
-  }
+  if (static_cast<int64_t>(found.list.size()) > found.bounds.back())
+    found.bounds.push_back(static_cast<int64_t>(found.list.size()));
+  for (int64_t v = 0; v < graph.rows; ++v)
+    if (interior[v] && domain[v] == rest) found.list.push_back(static_cast<int32_t>(v));
+  return found;
 }
 
-// z = M^-1 r; reports r . z and the largest z, which is about the error of the present temperatures. The order is
-// sequential, so two threads share the columns, where rows are so wide that they do not write to the same cache lines.
+// Removes the nodes of one domain; `place` tells where in `domains.list` a node is, -1 for the ground.
+template <class T>
+Removed eliminate_domain(const Csr<T>& graph, const Domains& domains, int64_t number, const std::vector<int32_t>& place,
+                         uint64_t seed, std::vector<Edge>& remaining) {
+  const int64_t begin = domains.bounds[number], end = domains.bounds[number + 1];
+  std::vector<int32_t> names(domains.list.begin() + begin, domains.list.begin() + end), outside;
+  const auto each_edge = [&](auto&& visit) {
+    for (int64_t v = begin; v < end; ++v)
+      for (int64_t e = graph.indptr[domains.list[v]]; e < graph.indptr[domains.list[v] + 1]; ++e)
+        visit(v, place[graph.indices[e]], graph.weights ? static_cast<double>(graph.weights[e]) : 1.0);
+  };
+  each_edge([&](int64_t, int32_t other, double) {
+    if (other >= end) outside.push_back(other);
+  });
+  std::sort(outside.begin(), outside.end());
+  outside.erase(std::unique(outside.begin(), outside.end()), outside.end());
+  for (const int32_t other : outside) names.push_back(domains.list[other]);
+  Elimination elimination(std::move(names), end - begin, seed);
+  each_edge([&](int64_t v, int32_t other, double weight) {
+    const auto here = static_cast<int32_t>(v - begin);
+    if (other < 0) {
+      elimination.ground(here, weight);
+    } else if (other >= end) {
+      const auto local = std::lower_bound(outside.begin(), outside.end(), other) - outside.begin();
+      elimination.join(here, static_cast<int32_t>(end - begin + local), weight);
+    } else if (other > v) {
+      elimination.join(here, static_cast<int32_t>(other - begin), weight);
+    }
+  });
+  Removed removed = elimination.run(domains.limit());
+  remaining = elimination.remaining();
+  return removed;
+}
+
+// Removes what the domains left: the nodes of the rest, and those that became busy.
+template <class T>
+Removed eliminate_rest(const Csr<T>& graph, const Domains& domains, const std::vector<Removed>& removed,
+                       const std::vector<std::vector<Edge>>& remaining, const std::vector<int32_t>& place,
+                       uint64_t seed) {
+  std::vector<int32_t> local(domains.list.size(), 0);
+  for (const Removed& part : removed)
+    for (const int32_t name : part.order) local[place[name]] = -1;
+  std::vector<int32_t> names;
+  for (size_t v = 0; v < domains.list.size(); ++v)
+    if (local[v] == 0) {
+      local[v] = static_cast<int32_t>(names.size());
+      names.push_back(domains.list[v]);
+    }
+  Elimination elimination(names, static_cast<int64_t>(names.size()), seed);
+  const int64_t first = domains.bounds.back();
+  for (int64_t v = first; v < static_cast<int64_t>(domains.list.size()); ++v)
+    for (int64_t e = graph.indptr[domains.list[v]]; e < graph.indptr[domains.list[v] + 1]; ++e) {
+      const int32_t other = place[graph.indices[e]];
+      const double weight = graph.weights ? static_cast<double>(graph.weights[e]) : 1.0;
+      if (other < 0) elimination.ground(local[v], weight);
+      else if (other > v) elimination.join(local[v], local[other], weight);
+    }
+  for (const auto& edges : remaining)
+    for (const Edge& edge : edges) {
+      const int32_t a = local[place[edge.a]];
+      if (edge.b < 0) elimination.ground(a, edge.weight);
+      else elimination.join(a, local[place[edge.b]], edge.weight);
+    }
+  return elimination.run(DegreeQueue::kBuckets);
+}
+
+inline Factor assemble(const std::vector<Removed>& parts, int64_t rows) {
+  Factor factor;
+  std::vector<int32_t> position(rows, -1);
+  for (const Removed& part : parts) {
+    for (const int32_t name : part.order) {
+      position[name] = static_cast<int32_t>(factor.order.size());
+      factor.order.push_back(name);
+    }
+    factor.pivots.insert(factor.pivots.end(), part.pivots.begin(), part.pivots.end());
+    factor.domains.push_back(static_cast<int64_t>(factor.order.size()));
+  }
+  factor.domains.pop_back();  // the last part is the rest
+  const int64_t rest = factor.domains.back();
+  std::vector<std::pair<int32_t, float>> row;
+  factor.back_indptr.assign(factor.order.size() - rest + 1, 0);
+  for (const Removed& part : parts)
+    for (size_t v = 0; v < part.order.size(); ++v) {
+      row.clear();
+      for (int64_t e = part.indptr[v]; e < part.indptr[v + 1]; ++e)
+        row.emplace_back(position[part.targets[e]], part.shares[e]);
+      std::sort(row.begin(), row.end());
+      const bool inside = static_cast<int64_t>(factor.indptr.size()) - 1 < rest;
+      for (const auto& [target, share] : row) {
+        factor.targets.push_back(target);
+        factor.shares.push_back(share);
+        if (inside && target >= rest) ++factor.back_indptr[target - rest + 1];
+      }
+      factor.indptr.push_back(static_cast<int64_t>(factor.targets.size()));
+    }
+  auto& back = factor.back_indptr;
+  for (size_t s = 1; s < back.size(); ++s) back[s] += back[s - 1];
+  factor.back_sources.resize(back.back());
+  factor.back_shares.resize(back.back());
+  std::vector<int64_t> next(back.begin(), back.end() - 1);
+  for (int64_t v = 0; v < rest; ++v)
+    for (int64_t e = factor.indptr[v + 1] - 1; e >= factor.indptr[v] && factor.targets[e] >= rest; --e) {
+      const int64_t place = next[factor.targets[e] - rest]++;
+      factor.back_sources[place] = static_cast<int32_t>(v);
+      factor.back_shares[place] = factor.shares[e];
+    }
+  return factor;
+}
+
+template <class T>
+Factor eliminate(const Csr<T>& graph, const uint8_t* interior, uint64_t seed, int64_t domain_size, int threads) {
+  const Domains domains = find_domains(graph, interior, domain_size);
+  std::vector<int32_t> place(graph.rows, -1);
+  for (size_t v = 0; v < domains.list.size(); ++v) place[domains.list[v]] = static_cast<int32_t>(v);
+  std::vector<Removed> parts(domains.count());
+  std::vector<std::vector<Edge>> remaining(domains.count());
+  Chunks chunks{{}, graph.indptr[graph.rows] * 16};  // a removed edge costs about as much as so many products
+  for (int64_t d = 0; d <= domains.count(); ++d) chunks.bounds.push_back(d);
+  for_chunks(chunks, threads, [&](int64_t d, int64_t, int64_t) {
+    parts[d] = eliminate_domain(graph, domains, d, place, seed + static_cast<uint64_t>(d), remaining[d]);
+  });
+  const uint64_t last = seed + static_cast<uint64_t>(domains.count());
+  parts.push_back(eliminate_rest(graph, domains, parts, remaining, place, last));
+  return assemble(parts, graph.rows);
+}
+
 template <class T, int W>
-Report<W> precondition(const Csr<float>& factor, const T* pivots, const T* closing, const T* r, T* z, int threads) {
+ISOTHERM_INLINE inline typename Lanes<T, W>::Row& row_at(T* block, int64_t i) {
+  return *reinterpret_cast<typename Lanes<T, W>::Row*>(block + i * W);
+}
+
+template <class T, int W>
+ISOTHERM_INLINE inline const typename Lanes<T, W>::Row& row_at(const T* block, int64_t i) {
+  return *reinterpret_cast<const typename Lanes<T, W>::Row*>(block + i * W);
+}
+
+// A factor as bare arrays.
+template <class T>
+struct FactorView {
+  Csr<float> rows;  // indptr, targets, shares
+  const T* pivots;
+  const int64_t* domains;
+  int64_t domain_count;
+  Csr<float> back;  // from the rest to the domains
+
+  int64_t rest() const { return domains[domain_count]; }
+};
+
+// z = M^-1 r: down the order, each node hands its share of r to those that outlive it; up the order, each takes its
+// temperature from them. Domains are independent; reports r . z and the largest z, about the error of the temperatures.
+template <class T, int W>
+Report<W> precondition(const FactorView<T>& factor, const T* closing, const T* r, T* z, int threads) {
   using Row = typename Lanes<T, W>::Row;
   using Wide = typename Lanes<T, W>::Wide;
-  constexpr int half = W / 2;
-  const int64_t entries = factor.indptr[factor.rows];
-  const bool split = half * sizeof(T) >= 64 && threads > 1 && entries > kThreadWork;
-  const Chunks sides{split ? std::vector<int64_t>{0, 1, 2} : std::vector<int64_t>{0, 2}, W * entries};
-  for_chunks(sides, threads, [&](int64_t side, int64_t, int64_t) ISOTHERM_INLINE {
-    if (split) down_and_up<T, W, half>(factor, pivots, r, z, static_cast<int>(side) * half);
-    else down_and_up<T, W, W>(factor, pivots, r, z, 0);
-  });
-  const Chunks chunks = even_chunks(factor.rows, W);
-  std::vector<Report<W>> parts(chunks.count());
+  const auto [indptr, targets, shares, rows] = factor.rows;
+  const int64_t rest = factor.rest(), last = indptr[rows] - 1;
   const Row marked = *reinterpret_cast<const Row*>(closing);
-  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+  std::vector<Report<W>> parts(factor.domain_count + 1);
+  const auto down = [=](int64_t begin, int64_t end, int64_t limit) ISOTHERM_INLINE {
+    for (int64_t v = begin; v < end; ++v) {
+      const Row own = row_at<T, W>(z, v);
+      for (int64_t e = indptr[v]; e < indptr[v + 1] && targets[e] < limit; ++e) {
+        __builtin_prefetch(&row_at<T, W>(z, targets[std::min(e + kAhead, last)]), 1);
+        row_at<T, W>(z, targets[e]) += static_cast<T>(shares[e]) * own;
+      }
+    }
+  };
+  const auto up = [=, &parts](int64_t part, int64_t begin, int64_t end) ISOTHERM_INLINE {
     Row size = {};
     Wide dot = {};
     T closing_size = 0;
-    for (int64_t v = begin; v < end; ++v) {
-      const Row own = *reinterpret_cast<const Row*>(z + v * W);
-      const Row rest = *reinterpret_cast<const Row*>(r + v * W);
+    for (int64_t v = end - 1; v >= begin; --v) {
+      Row own = row_at<T, W>(z, v) * factor.pivots[v];
+      for (int64_t e = indptr[v + 1] - 1; e >= indptr[v]; --e) {
+        __builtin_prefetch(&row_at<T, W>(z, targets[std::max<int64_t>(e - kAhead, 0)]));
+        own += static_cast<T>(shares[e]) * row_at<T, W>(z, targets[e]);
+      }
+      row_at<T, W>(z, v) = own;
       size = larger_magnitude(size, own);
-      dot += __builtin_convertvector(own, Wide) * __builtin_convertvector(rest, Wide);
+      dot += __builtin_convertvector(own, Wide) * __builtin_convertvector(row_at<T, W>(r, v), Wide);
       closing_size = std::max(closing_size, std::abs(lane_sum<W>(own * marked)));
     }
     for (int c = 0; c < W; ++c) {
-      parts[chunk].dot[c] = dot[c];
-      parts[chunk].size[c] = size[c];
+      parts[part].dot[c] = dot[c];
+      parts[part].size[c] = size[c];
     }
-    parts[chunk].size[W] = closing_size;
+    parts[part].size[W] = closing_size;
+  };
+  const Chunks domains{{factor.domains, factor.domains + factor.domain_count + 1}, indptr[rest] + rest};
+  for_chunks(domains, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    std::copy(r + begin * W, r + end * W, z + begin * W);
+    down(begin, end, rest);
   });
+  const auto [back_indptr, sources, back_shares, back_rows] = factor.back;
+  const int64_t back_last = back_indptr[back_rows] - 1;
+  for_chunks(entry_chunks(back_indptr, back_rows), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t s = begin; s < end; ++s) {
+      Row own = row_at<T, W>(r, rest + s);
+      for (int64_t e = back_indptr[s]; e < back_indptr[s + 1]; ++e) {
+        __builtin_prefetch(&row_at<T, W>(z, sources[std::min(e + kAhead, back_last)]));
+        own += static_cast<T>(back_shares[e]) * row_at<T, W>(z, sources[e]);
+      }
+      row_at<T, W>(z, rest + s) = own;
+    }
+  });
+  for_chunks(Chunks{{rest, rows}, 0}, 1, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    down(begin, end, end);
+    up(factor.domain_count, begin, end);
+  });
+  for_chunks(domains, threads, [&](int64_t d, int64_t begin, int64_t end) ISOTHERM_INLINE { up(d, begin, end); });
   return total(parts);
 }
 

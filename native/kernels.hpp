@@ -212,6 +212,38 @@ Report<W> cg_step(int64_t rows, const T* scale, const T* closing, const T* alpha
   return total(parts);
 }
 
+// Sum, sum of squares and largest magnitude of each column, and of the closing one.
+template <class T, int W>
+Report<W> moments(int64_t rows, const T* closing, const T* x, int threads) {
+  using Row = typename Lanes<T, W>::Row;
+  using Wide = typename Lanes<T, W>::Wide;
+  const Chunks chunks = even_chunks(rows, W);
+  std::vector<Report<W>> parts(chunks.count());
+  const Row marked = *reinterpret_cast<const Row*>(closing);
+  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    Row size = {};
+    Wide sum = {}, square = {};
+    Report<W>& part = parts[chunk];
+    for (int64_t i = begin; i < end; ++i) {
+      const Row value = *reinterpret_cast<const Row*>(x + i * W);
+      const Wide wide = __builtin_convertvector(value, Wide);
+      const double others = lane_sum<W>(value * marked);
+      size = larger_magnitude(size, value);
+      sum += wide;
+      square += wide * wide;
+      part.sum[W] -= others;
+      part.square[W] += others * others;
+      part.size[W] = std::max(part.size[W], std::abs(others));
+    }
+    for (int c = 0; c < W; ++c) {
+      part.sum[c] = sum[c];
+      part.square[c] = square[c];
+      part.size[c] = size[c];
+    }
+  });
+  return total(parts);
+}
+
 // The next direction: p = D^-1 r + beta p.
 template <class T, int W>
 void cg_turn(int64_t rows, const T* scale, const T* beta, const T* r, T* p, int threads) {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from problems import adjacencies
 from scipy.linalg import eigh
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array, diags_array, eye_array, kron, random_array
 
 from isotherm import kernels
 from isotherm.kernels import reference
@@ -168,14 +168,21 @@ def test_reach(matrix: csr_array, data: st.DataObject) -> None:
 
 def dense_preconditioner(factor: Any, n: int) -> NDArray[np.float64]:
     """The matrix M of which an elimination is the factor."""
-    _, indptr, targets, shares, pivots = factor
+    _, pivots, indptr, targets, shares, *_ = factor
     upper = np.eye(n) - np.asarray(csr_array((shares, targets, indptr), shape=(n, n)).todense())
     return upper.T @ np.diag(1 / pivots) @ upper
 
 
-@given(adjacencies(), st.data())
+def check_domains(indptr: NDArray[Any], targets: NDArray[Any], domains: NDArray[Any]) -> None:
+    """Targets are in the same domain, or beyond all of them."""
+    for begin, end in pairwise(domains.tolist()):
+        reached = targets[indptr[begin] : indptr[end]]
+        assert ((reached < end) | (reached >= domains[-1])).all()
+
+
+@given(adjacencies(), st.integers(1, 20), st.data())
 @settings(max_examples=60)
-def test_eliminate(matrix: csr_array, data: st.DataObject) -> None:
+def test_eliminate(matrix: csr_array, domain_size: int, data: st.DataObject) -> None:
     """All of the interior goes, each node before its targets, M is like the matrix, and equal to it on paths."""
     n = matrix.shape[0]
     dense = np.asarray(matrix.todense())
@@ -188,10 +195,11 @@ def test_eliminate(matrix: csr_array, data: st.DataObject) -> None:
     exact = (np.diag(dense.sum(axis=1)) - dense)[np.ix_(interior, interior)]
     arrays = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data
     for backend in BACKENDS:
-        factor = backend.eliminate(*arrays, reached, 1)
-        order = factor[0]
+        factor = backend.eliminate(*arrays, reached, 1, domain_size, 2)
+        order, _, indptr, targets, _, domains, *_ = factor
         assert sorted(order.tolist()) == interior.tolist()
-        assert all((factor[2][a:b] > v).all() for v, (a, b) in enumerate(pairwise(factor[1].tolist())))
+        assert all((targets[a:b] > v).all() for v, (a, b) in enumerate(pairwise(indptr.tolist())))
+        check_domains(indptr, targets, domains)
         found = dense_preconditioner(factor, len(interior))
         expected = exact[np.ix_(*[np.searchsorted(interior, order)] * 2)]
         if len(interior):
@@ -212,30 +220,43 @@ def test_elimination_is_right_on_average(backend: ModuleType) -> None:
     draws = 3000
     mean = np.zeros((10, 10))
     for seed in range(1, draws + 1):
-        factor = backend.eliminate(*graph, interior, seed)
+        factor = backend.eliminate(*graph, interior, seed, 3, 1)
         place = np.argsort(factor[0])
         mean += dense_preconditioner(factor, 10)[np.ix_(place, place)] / draws
     np.testing.assert_allclose(mean, exact, atol=0.06 * np.abs(exact).max())
 
 
+@pytest.mark.parametrize("domain_size", [7, 1000])
 @pytest.mark.parametrize("width", kernels.WIDTHS)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_precondition(backend: ModuleType, dtype: Any, width: int) -> None:
+def test_precondition(backend: ModuleType, dtype: Any, width: int, domain_size: int) -> None:
     n = 60
     graph, matrix = random_graph(n, True, np.float64, seed=1)
     interior = np.ones(n, dtype=np.uint8)
     interior[:5] = 0
     interior[matrix.sum(axis=1) == 0] = 0
-    factor = backend.eliminate(*graph, interior, 1)
+    factor = backend.eliminate(*graph, interior, 1, domain_size, 2)
     inside = len(factor[0])
     r, z = random_block(inside, width, dtype, 1), kernels.block(inside, width, dtype)
     closing = np.ones(width, dtype)
-    report = kernels.Report(*backend.precondition(*factor[1:4], factor[4].astype(dtype), closing, r, z, 2))
+    report = kernels.Report(*backend.precondition(factor[1].astype(dtype), *factor[2:], closing, r, z, 2))
     expected = np.linalg.solve(dense_preconditioner(factor, inside), r.astype(float))
     scale = np.abs(expected).max()
     np.testing.assert_allclose(z / scale, expected / scale, atol=10 * tolerance(dtype))
     np.testing.assert_allclose(report.dot[:-1], (r * expected).sum(axis=0), rtol=100 * tolerance(dtype))
     closed = np.column_stack([z, z @ closing])
+    np.testing.assert_allclose(report.size, np.abs(closed).max(axis=0), rtol=10 * tolerance(dtype))
+
+
+@pytest.mark.parametrize("width", kernels.WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_moments(backend: ModuleType, dtype: Any, width: int) -> None:
+    x = random_block(5000, width, dtype, 1)
+    closing = np.ones(width, dtype)
+    report = kernels.Report(*backend.moments(closing, x, 2))
+    closed = np.column_stack([x, -(x @ closing)]).astype(np.float64)
+    np.testing.assert_allclose(report.sum, closed.sum(axis=0), rtol=tolerance(dtype), atol=5000 * tolerance(dtype))
+    np.testing.assert_allclose(report.spread(5000), closed.std(axis=0), rtol=100 * tolerance(dtype))
     np.testing.assert_allclose(report.size, np.abs(closed).max(axis=0), rtol=10 * tolerance(dtype))
 
 
@@ -268,6 +289,25 @@ class TestNative:
         for out, report in results[1:]:
             np.testing.assert_array_equal(out, results[0][0])
             np.testing.assert_array_equal(report, results[0][1])
+
+    def test_elimination_does_not_depend_on_the_number_of_threads(self) -> None:
+        assert kernels.native is not None
+        side = 300
+        rod = diags_array([np.ones(side - 1)] * 2, offsets=[-1, 1], shape=(side, side))
+        grid = csr_array(kron(rod, eye_array(side)) + kron(eye_array(side), rod))
+        interior = np.ones(side**2, dtype=np.uint8)
+        interior[::1000] = 0
+        graph = grid.indptr.astype(np.int64), grid.indices.astype(np.int32), None
+        results = []
+        for threads in (1, 2, 7):
+            order, pivots, *factor = kernels.native.eliminate(*graph, interior, 1, 5000, threads)
+            assert len(factor[3]) > 10  # bounds of domains
+            r, z = random_block(len(order), 8, np.float64, 1), kernels.block(len(order), 8, np.float64)
+            report = kernels.native.precondition(pivots, *factor, np.ones(8), r, z, threads)
+            results.append((order, *factor, z, report))
+        for result in results[1:]:
+            for found, expected in zip(result, results[0], strict=True):
+                np.testing.assert_array_equal(found, expected)
 
     def test_a_wrong_dtype_is_refused_and_not_copied(self) -> None:
         graph, _ = random_graph(20, False, np.float32)

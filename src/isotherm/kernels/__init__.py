@@ -52,6 +52,10 @@ class Report(NamedTuple):
     square: NDArray[np.float64]
     size: NDArray[np.float64]
 
+    def spread(self, rows: int) -> NDArray[np.float64]:
+        """The standard deviation of each column over so many rows."""
+        return np.sqrt(np.maximum(self.square / rows - (self.sum / rows) ** 2, 0))
+
 
 def description() -> str:
     """Which kernels run here, for ``--version`` and bug reports."""

@@ -6,7 +6,7 @@ for the closing column: minus the sum of the columns marked by ``closing``.
 """
 
 from heapq import heapify, heappop, heappush
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,11 @@ def cg_step(
     return np.stack([dot, step, residual, *_moments(x, closing)])
 
 
+def moments(closing: Floats, x: Floats, threads: int) -> NDArray[np.float64]:
+    """Sum, sum of squares and largest magnitude of each column, and of the closing one."""
+    return np.stack([*np.zeros((3, x.shape[1] + 1)), *_moments(x, closing)])
+
+
 def cg_turn(scale: Floats, beta: Floats, r: Floats, p: Floats, threads: int) -> None:
     """The next direction: ``p = D^-1 r + beta p``."""
     p *= beta
@@ -81,9 +86,18 @@ def bipartite(indptr: Indptr, indices: Indices, weights: Floats | None) -> tuple
 
 
 def eliminate(
-    indptr: Indptr, indices: Indices, weights: Floats | None, interior: NDArray[np.uint8], seed: int
-) -> tuple[Indices, Indptr, Indices, NDArray[np.float32], NDArray[np.float64]]:
-    """Approximate elimination of the interior: order, and for each node in it targets, shares and pivot.
+    indptr: Indptr,
+    indices: Indices,
+    weights: Floats | None,
+    interior: NDArray[np.uint8],
+    seed: int,
+    domain_size: int,
+    threads: int,
+) -> tuple[NDArray[Any], ...]:
+    """Approximate elimination of the interior: order and pivots, then the factor as ``precondition`` takes it.
+
+    The factor has targets and shares for each node in order, the bounds of the domains (here there are none), and the
+    entries that lead out of the domains by target.
 
     A node goes when it has the fewest neighbours. Of the clique that its neighbours would form, each of them, lightest
     first, keeps one edge to a heavier one, drawn in proportion to weight. The boundary is one node, -1, that stays.
@@ -112,10 +126,14 @@ def eliminate(
     entries = [entry for row in factor for entry in row]
     return (
         np.array(order, dtype=np.int32),
+        np.array(pivots),
         np.cumsum([0, *map(len, factor)], dtype=np.int64),
         position[np.array([target for target, _ in entries], dtype=np.int64)],
         np.array([share for _, share in entries], dtype=np.float32),
-        np.array(pivots),
+        np.zeros(1, dtype=np.int64),
+        np.zeros(len(order) + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(0, dtype=np.float32),
     )
 
 
@@ -146,10 +164,14 @@ def _replace_star(
 
 
 def precondition(
+    pivots: Floats,
     indptr: Indptr,
     targets: Indices,
     shares: NDArray[np.float32],
-    pivots: Floats,
+    domains: Indptr,
+    back_indptr: Indptr,
+    back_sources: Indices,
+    back_shares: NDArray[np.float32],
     closing: Floats,
     r: Floats,
     z: Floats,

@@ -69,8 +69,7 @@ class Convergence:
     def update(self, report: Report, horizon: float) -> None:
         """Take in one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
         step, residual = report.step[self.watched], report.residual[self.watched]
-        mean = report.sum[self.watched] / self.n_reached
-        spread = np.sqrt(np.maximum(report.square[self.watched] / self.n_reached - mean**2, 0))
+        spread = report.spread(self.n_reached)[self.watched]
         self._path.append(self._path[-1] + step)
         self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)

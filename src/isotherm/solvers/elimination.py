@@ -25,6 +25,7 @@ from isotherm.solvers.iterative import deviations
 __all__ = ["Elimination"]
 
 SEED = 20200827  # of the sampling, so that results can be repeated
+DOMAIN = 1 << 13  # nodes whose part of the factor and of a block fit a core's own cache
 MAX_ITER = 1000
 WIDEST = kernels.WIDTHS[-1]
 ROUND = 1e-4  # what a round leaves of the error
@@ -38,9 +39,9 @@ class Elimination:
         self.whole = system
         self.threads = kernels.thread_count(n_threads)
         interior = system.interior.view(np.uint8)
-        order, indptr, targets, shares, pivots = kernels.active.eliminate(*system.heat, interior, SEED)
-        self.factor = indptr, targets, shares
-        self.pivots = pivots
+        order, pivots, *factor = kernels.active.eliminate(*system.heat, interior, SEED, DOMAIN, self.threads)
+        self.factor = factor
+        self.pivots = {dtype: pivots.astype(dtype) for dtype in (np.float32, np.float64)}
         self.numbering = np.concatenate([order, system.boundary.astype(np.int32)])
         self.inside = slice(len(order))
         self.heat = Csr(*kernels.active.renumber(*system.heat, self.numbering))
@@ -151,8 +152,8 @@ class _Run:
         return r
 
     def _spread(self) -> NDArray[np.float64]:
-        closed = np.column_stack([self.x, -(self.x @ self.closing)])
-        return closed.std(axis=0)[self.watched]
+        report = Report(*kernels.active.moments(self.closing.astype(np.float64), self.x, self.solver.threads))
+        return report.spread(len(self.x))[self.watched]
 
     def _correction(self, r: Floats, z: Floats, solved: Report, spread: NDArray[np.float64]) -> Floats:
         """What must be added to the temperatures for their residual r to vanish, as far as a round goes."""
@@ -182,5 +183,6 @@ class _Run:
 
     def _precondition(self, r: Floats, z: Floats) -> Report:
         inside, closing = self.solver.inside, self.closing.astype(r.dtype)
-        arrays = self.solver.pivots.astype(r.dtype), closing, r[inside], z[inside]
-        return Report(*kernels.active.precondition(*self.solver.factor, *arrays, self.solver.threads))
+        pivots = self.solver.pivots[r.dtype.type]
+        arrays = closing, r[inside], z[inside]
+        return Report(*kernels.active.precondition(pivots, *self.solver.factor, *arrays, self.solver.threads))

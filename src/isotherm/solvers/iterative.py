@@ -179,7 +179,7 @@ class Iterative(ABC):
                     progress(iterations, convergence.error)
                 spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * iteration.horizon.so_far > tol
                 ended = convergence.done or convergence.exhausted or iterations >= max_iter
-                if spoilt or ended or self.stop_early(iteration, convergence):
+                if self.stop_early(iteration, convergence) or spoilt or ended:
                     break
             if not spoilt or iterations >= max_iter:
                 break
