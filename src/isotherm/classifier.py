@@ -1,5 +1,6 @@
 """The Dirichlet classifier: section 3 of the paper, as a scikit-learn estimator."""
 
+import os
 from functools import cached_property
 from typing import Any, Self
 
@@ -12,12 +13,16 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, column
 
 from isotherm.engines import ENGINES, get_engine
 from isotherm.graph import as_graph
+from isotherm.ranking import rank
 from isotherm.rules import RULES, apply_rule
 from isotherm.seeds import Seeds
 from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
 
 __all__ = ["DirichletClassifier"]
+
+KEPT = ("temperatures_", "scores_")
+BEST = ("best_classes_", "best_scores_")
 
 
 class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -45,6 +50,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Where to solve.
     n_threads : int, optional
         Number of threads; by default ``ISOTHERM_THREADS``, or all cores.
+    max_memory : int, optional
+        Bytes that temperatures, scores and probabilities may take; by default a quarter of the machine's memory. Where
+        there are more classes than that, they are solved block after block, and of the scores only the best few of
+        each node are kept: ``best_classes_`` and ``best_scores_`` instead of ``temperatures_`` and ``scores_``.
 
     Attributes
     ----------
@@ -58,6 +67,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What the rule made of the temperatures.
     confidence_ : ndarray of shape (n,)
         Probability of the label: 1 at seeds, 0 where unreached.
+    best_classes_, best_scores_ : ndarray of shape (n, 5)
+        Only where all scores exceed ``max_memory``: the best of each node, as places in ``classes_`` (-1 for none).
     reached_ : ndarray of bool, shape (n,)
         Nodes that are connected to a seed.
     solution_ : Solution
@@ -94,6 +105,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         side: str = "both",
         engine: str = "local",
         n_threads: int | None = None,
+        max_memory: int | None = None,
     ) -> None:
         self.rule = rule
         self.solver = solver
@@ -102,6 +114,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.side = side
         self.engine = engine
         self.n_threads = n_threads
+        self.max_memory = max_memory
 
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:
         """Label the nodes of a graph.
@@ -121,27 +134,58 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
         seeds = Seeds.from_labels(column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y, graph)
         seeds.warn_about_rare()
-        self.__dict__.pop("_known_probabilities", None)
-        self.solution_ = get_engine(self.engine).solve(
-            graph,
-            seeds.nodes,
-            seeds.values(),
-            side=self.side,
-            solver=self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            n_threads=self.n_threads,
-            progress=progress,
-        )
+        for name in ("_known_probabilities", *KEPT, *BEST):
+            self.__dict__.pop(name, None)
         self.graph_, self.seeds_ = graph, seeds
         self.classes_ = seeds.classes
         self.n_features_in_ = graph.n_nodes
+        options = {
+            "side": self.side,
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "n_threads": self.n_threads,
+            "progress": progress,
+        }
+        if self._needed_memory() <= self._allowed_memory():
+            self._fit_all(options)
+        else:
+            self._fit_in_blocks(options)
         self.n_iter_ = max(1, self.solution_.iterations)
+        return self
+
+    def _fit_all(self, options: dict[str, Any]) -> None:
+        seeds = self.seeds_
+        self.solution_ = get_engine(self.engine).solve(self.graph_, seeds.nodes, seeds.values(), **options)
         self.temperatures_ = self.solution_.temperatures
         self.reached_ = ~np.isnan(self.temperatures_[:, 0])
         self.scores_ = apply_rule(self.rule, self.temperatures_, seeds)
         self.labels_ = self._labels(self.scores_)
-        return self
+
+    def _fit_in_blocks(self, options: dict[str, Any]) -> None:
+        ranking, self.solution_ = rank(get_engine(self.engine), self.graph_, self.seeds_, self.rule, **options)
+        self.best_classes_, self.best_scores_ = ranking.classes, ranking.scores
+        self.reached_ = ranking.classes[:, 0] >= 0
+        self.labels_ = self.seeds_.decode(ranking.classes[:, 0].astype(np.int64))
+        self._best_confidence = ranking.confidence
+        self._best_confidence[self.seeds_.nodes] = 1
+
+    def _needed_memory(self) -> int:
+        """Bytes of temperatures, scores and probabilities."""
+        return 3 * 8 * self.graph_.n_nodes * self.seeds_.n_classes
+
+    def _allowed_memory(self) -> int:
+        if self.max_memory is not None:
+            return self.max_memory
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+
+    def __getattr__(self, name: str) -> Any:
+        if name in KEPT and "best_scores_" in self.__dict__:
+            raise AttributeError(
+                f"{name} was not kept, since all scores would take {self._needed_memory() / 2**30:.1f} GB: use "
+                "best_classes_ and best_scores_, or raise max_memory"
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def predict(self, X: Any = None) -> NDArray[Any]:
         """The labels of the nodes, or of new nodes.
@@ -166,6 +210,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def confidence_(self) -> NDArray[np.float64]:
         """Probability of the label of each node."""
+        if "best_scores_" in self.__dict__:
+            return self._best_confidence
         return self.predict_proba().max(axis=1)
 
     @cached_property
@@ -208,6 +254,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("tol=None asks for a fixed number of iterations: set max_iter")
         if self.tol is not None and not self.tol > 0:
             raise ValueError(f"tol={self.tol!r}, but it must be positive, or None for exactly max_iter iterations")
+        if self.max_memory is not None and not self.max_memory > 0:
+            raise ValueError(f"max_memory={self.max_memory!r}, but it must be a positive number of bytes")
         if self.max_iter is not None and self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r}, but it must be at least 1")
 

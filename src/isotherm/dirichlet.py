@@ -12,20 +12,32 @@ Nodes that no path joins to the boundary have no temperature. On the others the 
 """
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from isotherm import kernels
 from isotherm.graph import Csr, Graph, as_graph
-from isotherm.solvers import Progress, Solution, System, prepare
-from isotherm.solvers.base import Floats
-from isotherm.solvers.iterative import CLASS_COLUMNS
+from isotherm.solvers import Solution, Solver, System, prepare
+from isotherm.solvers.base import MOST_COLUMNS, Floats
 
-__all__ = ["ConvergenceWarning", "UnreachedWarning", "interior_system", "solve", "solve_dirichlet", "solve_graph"]
+__all__ = [
+    "ConvergenceWarning",
+    "UnreachedWarning",
+    "Values",
+    "interior_system",
+    "joined",
+    "solve",
+    "solve_dirichlet",
+    "solve_graph",
+    "solve_in_blocks",
+    "warn_about_unreached",
+]
+
+Values: TypeAlias = Callable[[slice], NDArray[np.float64]]  # temperatures of the boundary, in these columns
 
 
 class ConvergenceWarning(UserWarning):
@@ -50,44 +62,83 @@ def interior_system(heat: Csr, boundary: NDArray[np.int64]) -> System:
     return System(heat, boundary, degree, reached.astype(bool))
 
 
-def solve(
-    system: System,
-    values: NDArray[np.float64],
-    *,
-    solver: str = "auto",
-    tol: float | None = 1e-3,
-    max_iter: int | None = None,
-    start: NDArray[np.floating] | None = None,
-    n_threads: int | None = None,
-    progress: Progress | None = None,
-) -> Solution:
+def solve(system: System, values: NDArray[np.float64], *, tol: float | None = 1e-3, **options: Any) -> Solution:
     """Solve eq. 4 for the temperatures ``T`` of all nodes, given those of the boundary, ``Y = values``.
 
-    Where the rows of ``Y`` sum to one, as those of K classes do, so do the rows of ``T``: K - 1 columns are solved for.
+    Options are ``solver``, ``n_threads``, and ``start``, ``max_iter`` and ``progress`` of
+    :class:`isotherm.solvers.base.Solver`.
     """
+    columns = values.shape[1]
+    return joined(
+        [part for _, part in _solve_blocks(system, lambda part: values[:, part], columns, tol, **options)], tol
+    )
+
+
+def column_blocks(columns: int) -> list[slice]:
+    """The columns that are solved at the same time: up to 16 classes, of which one follows from the others, or 15."""
+    most = columns if columns <= MOST_COLUMNS + 1 else MOST_COLUMNS
+    return [slice(first, min(first + most, columns)) for first in range(0, columns, max(most, 1))]
+
+
+def joined(parts: list[Solution], tol: float | None) -> Solution:
+    """One solution of all columns, as good as the worst of its parts; warns if it missed the tolerance."""
+    worst = max(parts, key=lambda part: part.error)
+    whole = replace(
+        worst,
+        temperatures=parts[0].temperatures
+        if len(parts) == 1
+        else np.concatenate([p.temperatures for p in parts], axis=1),
+        iterations=max(part.iterations for part in parts),
+        residual=max(part.residual for part in parts),
+        error_bound=max(part.error_bound for part in parts),
+        converged=all(part.converged for part in parts),
+        seconds=sum(part.seconds for part in parts),
+    )
+    if not whole.converged and tol is not None:
+        warnings.warn(_advice(whole, tol), ConvergenceWarning, stacklevel=4)
+    return whole
+
+
+def _solve_blocks(
+    system: System,
+    values: Values,
+    columns: int,
+    tol: float | None,
+    *,
+    solver: str = "auto",
+    n_threads: int | None = None,
+    start: NDArray[np.floating] | None = None,
+    **options: Any,
+) -> Iterator[tuple[slice, Solution]]:
     prepared = prepare(system, solver, n_threads=n_threads)
+    for part in column_blocks(columns):
+        guess = None if start is None else start[:, part]
+        yield part, _solve_block(prepared, system, values(part), guess, tol, options)
+
+
+def _solve_block(
+    prepared: Solver,
+    system: System,
+    values: NDArray[np.float64],
+    start: NDArray[np.floating] | None,
+    tol: float | None,
+    options: dict[str, Any],
+) -> Solution:
+    """Where the rows of ``Y`` sum to one, as those of K classes do, so do those of ``T``: K - 1 columns are solved."""
     spare = _spare_column(system, values, start)
     kept = np.arange(values.shape[1]) != spare
-    solution = prepared.solve(
-        values[:, kept],
-        start=None if start is None else start[:, kept],
-        tol=tol,
-        max_iter=max_iter,
-        closed=spare is not None,
-        progress=progress,
-    )
-    if spare is not None:
-        rest = 1 - solution.temperatures.sum(axis=1)
-        solution = replace(solution, temperatures=np.insert(solution.temperatures, spare, rest, axis=1))
-    if not solution.converged and tol is not None:
-        warnings.warn(_advice(solution, tol), ConvergenceWarning, stacklevel=3)
-    return solution
+    guess = None if start is None else start[:, kept]
+    solution = prepared.solve(values[:, kept], start=guess, tol=tol, closed=spare is not None, **options)
+    if spare is None:
+        return solution
+    rest = 1 - solution.temperatures.sum(axis=1)
+    return replace(solution, temperatures=np.insert(solution.temperatures, spare, rest, axis=1))
 
 
 def _spare_column(system: System, values: NDArray[np.float64], start: NDArray[np.floating] | None) -> int | None:
     """The column that follows from the others: the one with the most heat, if all rows sum to one."""
     columns = values.shape[1]
-    closed = 2 <= columns <= CLASS_COLUMNS + 1 and np.array_equal(values.sum(axis=1), np.ones(len(values)))
+    closed = 2 <= columns <= MOST_COLUMNS + 1 and np.array_equal(values.sum(axis=1), np.ones(len(values)))
     if closed and start is not None:
         closed = np.allclose(start[system.interior].sum(axis=1), 1, atol=1e-5)
     return int(values.sum(axis=0).argmax()) if closed else None
@@ -102,29 +153,54 @@ def _advice(solution: Solution, tol: float) -> str:
 
 
 def solve_graph(
-    graph: Graph, nodes: NDArray[np.int64], values: NDArray[np.float64], *, side: str = "both", **options: Any
+    graph: Graph, nodes: NDArray[np.int64], values: NDArray[np.float64], *, tol: float | None = 1e-3, **options: Any
 ) -> Solution:
     """Solve the Dirichlet problem on a graph of any kind, with the given ``nodes`` as boundary.
 
     A directed graph of n nodes is a bipartite graph of 2n nodes (section 2.3): each node has a temperature as source
     and one as destination. With ``side="source"`` the boundary and the answer are on the source copies; with
-    ``side="both"`` the boundary is on both, and the answer is the mean of the two temperatures.
+    ``side="both"``, the default, the boundary is on both, and the answer is the mean of the two temperatures.
     """
+    columns = values.shape[1]
+    parts = [
+        part for _, part in solve_in_blocks(graph, nodes, lambda part: values[:, part], columns, tol=tol, **options)
+    ]
+    solution = joined(parts, tol)
+    warn_about_unreached(solution.temperatures)
+    return solution
+
+
+def solve_in_blocks(
+    graph: Graph,
+    nodes: NDArray[np.int64],
+    values: Values,
+    columns: int,
+    *,
+    tol: float | None = 1e-3,
+    side: str = "both",
+    **options: Any,
+) -> Iterator[tuple[slice, Solution]]:
+    """The same block after block, where all columns are too many to be kept; ``values`` gives those of a slice."""
     n = graph.n_nodes
     both = graph.directed and side == "both"
-    if both:
-        nodes, values = np.concatenate([nodes, nodes + n]), np.concatenate([values, values])
     if graph.directed and options.get("start") is not None:
         options["start"] = np.concatenate([options["start"]] * 2)
-    solution = solve(interior_system(graph.heat, nodes), values, **options)
-    if graph.directed:
-        source, destination = solution.temperatures[:n], solution.temperatures[n:]
-        solution = replace(solution, temperatures=_mean_of_known(source, destination) if both else source)
-    unreached = int(np.count_nonzero(np.isnan(solution.temperatures[:, 0])))
+    system = interior_system(graph.heat, np.concatenate([nodes, nodes + n]) if both else nodes)
+    given = (lambda part: np.concatenate([values(part)] * 2)) if both else values
+    for part, solution in _solve_blocks(system, given, columns, tol, **options):
+        if not graph.directed:
+            yield part, solution
+        else:
+            source, destination = solution.temperatures[:n], solution.temperatures[n:]
+            yield part, replace(solution, temperatures=_mean_of_known(source, destination) if both else source)
+
+
+def warn_about_unreached(temperatures: Floats) -> None:
+    """Warn if some nodes have no temperature."""
+    unreached = int(np.count_nonzero(np.isnan(temperatures[:, 0])))
     if unreached:
-        message = f"{unreached} of {n} nodes are not connected to any seed and have no temperature"
-        warnings.warn(message, UnreachedWarning, stacklevel=3)
-    return solution
+        message = f"{unreached} of {len(temperatures)} nodes are not connected to any seed and have no temperature"
+        warnings.warn(message, UnreachedWarning, stacklevel=4)
 
 
 def _mean_of_known(a: Floats, b: Floats) -> Floats:
@@ -184,8 +260,8 @@ def solve_dirichlet(
     columns = known[:, None] if known.ndim == 1 else known
     if start is not None:
         start = np.asarray(start, dtype=np.float64).reshape(graph.n_nodes, columns.shape[1])
-    options = {"tol": tol, "solver": solver, "max_iter": max_iter, "start": start, "n_threads": n_threads}
-    solution = solve_graph(graph, nodes, columns, side=side, **options)
+    options: dict[str, Any] = {"solver": solver, "max_iter": max_iter, "start": start, "n_threads": n_threads}
+    solution = solve_graph(graph, nodes, columns, side=side, tol=tol, **options)
     return solution.temperatures.astype(np.float64).reshape(graph.n_nodes, *known.shape[1:])
 
 

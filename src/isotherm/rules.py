@@ -51,10 +51,10 @@ def weighted(temperatures: Floats, seeds: NDArray[np.int64], shares: NDArray[np.
     return temperatures * scale.astype(temperatures.dtype)
 
 
-def apply_rule(rule: str, temperatures: Floats, seeds: "Seeds") -> Floats:
-    """The scores that a rule, by its name, makes of the temperatures."""
+def apply_rule(rule: str, temperatures: Floats, seeds: "Seeds", columns: slice = slice(None)) -> Floats:
+    """The scores that a rule, by its name, makes of the temperatures of all classes, or of those in some columns."""
     if rule == "weighted":
-        return weighted(temperatures, seeds.nodes, seeds.counts / len(seeds.nodes))
+        return weighted(temperatures, seeds.nodes, seeds.counts[columns] / len(seeds.nodes))
     return {"vanilla": vanilla, "centered": centered, "relative": relative}[rule](temperatures)
 
 

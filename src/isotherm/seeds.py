@@ -104,11 +104,9 @@ class Seeds:
         """What stands for an unknown label among labels of this type: -1 for int, None for str."""
         return None if self.classes.dtype == object else -1
 
-    def values(self) -> Floats:
-        """(s, K) temperatures of the boundary: 1 in the column of the seed's class, 0 elsewhere."""
-        one_hot = np.zeros((len(self.codes), self.n_classes))
-        one_hot[np.arange(len(self.codes)), self.codes] = 1
-        return one_hot
+    def values(self, columns: slice = slice(None)) -> Floats:
+        """(s, K) temperatures of the boundary, or some columns: 1 in the column of the seed's class, 0 elsewhere."""
+        return (self.codes[:, None] == np.arange(self.n_classes)[columns]).astype(np.float64)
 
     def decode(self, codes: Ints) -> Labels:
         """Labels of these class numbers; -1 becomes `unknown`."""

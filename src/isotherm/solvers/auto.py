@@ -28,6 +28,7 @@ class Auto:
     def __init__(self, system: System, n_threads: int | None = None) -> None:
         self.system = system
         self.n_threads = n_threads
+        self._settled: Solver | None = None  # what it came to in an earlier solve
 
     def solve(
         self,
@@ -42,9 +43,12 @@ class Auto:
         """Find the equilibrium; see :class:`isotherm.solvers.base.Solver`."""
         first = self._first(values, tol)
         solution = first.solve(values, start=start, tol=tol, max_iter=max_iter, closed=closed, progress=progress)
+        if not isinstance(first, ImpatientCG):
+            self._settled = first
         if not isinstance(first, ImpatientCG) or not first.gave_up:
             return solution
-        second = Elimination(self.system, self.n_threads).solve(
+        self._settled = Elimination(self.system, self.n_threads)
+        second = self._settled.solve(
             values,
             start=solution.temperatures,
             tol=tol,
@@ -55,6 +59,8 @@ class Auto:
         return replace(second, iterations=solution.iterations + second.iterations)
 
     def _first(self, values: NDArray[np.float64], tol: float | None) -> Solver:
+        if self._settled is not None and tol is not None:
+            return self._settled
         if np.count_nonzero(self.system.interior) <= SMALL and tol is not None:
             return Direct(self.system)
         if kernels.active is not reference and self._stalls(values, tol):

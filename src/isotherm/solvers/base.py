@@ -8,9 +8,12 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from isotherm import kernels
 from isotherm.graph import Csr
 
-__all__ = ["Floats", "Progress", "Solution", "Solver", "System"]
+__all__ = ["MOST_COLUMNS", "Floats", "Progress", "Solution", "Solver", "System"]
+
+MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # that a solver takes at once: one place in a block is for its clock
 
 Floats: TypeAlias = NDArray[np.floating]
 Progress: TypeAlias = Callable[[int, float], None]  # called with the iteration and the present error
@@ -122,7 +125,7 @@ class Solver(Protocol):
         Parameters
         ----------
         values : ndarray of shape (s, k)
-            Temperatures of the boundary nodes.
+            Temperatures of the boundary nodes, in at most ``MOST_COLUMNS`` columns.
         start : ndarray of shape (n, k), optional
             Temperatures to begin from.
         tol : float or None

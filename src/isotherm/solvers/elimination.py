@@ -27,7 +27,6 @@ __all__ = ["Elimination"]
 SEED = 20200827  # of the sampling, so that results can be repeated
 DOMAIN = 1 << 13  # nodes whose part of the factor and of a block fit a core's own cache
 MAX_ITER = 1000
-WIDEST = kernels.WIDTHS[-1]
 ROUND = 1e-4  # what a round leaves of the error
 PATIENCE = 12  # iterations in which the error must halve
 
@@ -60,31 +59,27 @@ class Elimination:
     ) -> Solution:
         """Find the equilibrium; see :class:`isotherm.solvers.base.Solver`."""
         began = time.perf_counter()
+        run = _Run(self, values, tol or 0.0, max_iter or MAX_ITER, closed, progress)
+        if start is not None:
+            run.begin(start[self.numbering[self.inside]])
+        run.finish()
         temperatures = np.full((len(self.whole.degree), values.shape[1]), np.nan)
-        runs = []
-        for first in range(0, values.shape[1], WIDEST):
-            part = slice(first, first + WIDEST)
-            run = _Run(self, values[:, part], tol or 0.0, max_iter or MAX_ITER, closed, progress)
-            if start is not None:
-                run.begin(start[self.numbering[self.inside], part])
-            run.finish()
-            temperatures[self.numbering, part] = run.temperatures()
-            runs.append(run)
+        temperatures[self.numbering] = run.temperatures()
         temperatures[self.whole.boundary] = values
         return Solution(
             temperatures=temperatures,
             solver="elimination",
-            iterations=max(run.iterations for run in runs),
-            residual=max(run.residual for run in runs),
-            error=max(run.error for run in runs),
+            iterations=run.iterations,
+            residual=run.residual,
+            error=run.error,
             error_bound=np.inf,
-            converged=tol is not None and all(run.error <= tol for run in runs),
+            converged=tol is not None and run.error <= tol,
             seconds=time.perf_counter() - began,
         )
 
 
 class _Run:
-    """The solve of up to 16 columns."""
+    """The solve of a block of columns."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What sweeps and cg share: columns in blocks, the precision, the loop until the error is small enough.
+"""What sweeps and cg share: the block of columns, the precision, the loop until the error is small enough.
 
 In a block the temperatures are deviations from a constant of each column, which are small, so that float32 does not
 spoil them. One more column, the clock, goes along to measure how far heat travels: it gives the horizon, an upper
@@ -20,7 +20,6 @@ from isotherm.solvers.convergence import Convergence
 
 __all__ = ["Block", "Horizon", "Iteration", "Iterative", "deviations"]
 
-CLASS_COLUMNS = kernels.WIDTHS[-1] - 1  # beside the clock
 SINGLE_TOL = 1e-4  # below this, float64
 SINGLE_EPS = float(np.finfo(np.float32).eps) / 2
 
@@ -133,24 +132,17 @@ class Iterative(ABC):
         """Find the equilibrium; see :class:`isotherm.solvers.base.Solver`."""
         began = time.perf_counter()
         max_iter = self.default_max_iter if max_iter is None else max_iter
-        parts, outcomes = [], []
-        for first in range(0, values.shape[1], CLASS_COLUMNS):
-            part = slice(first, first + CLASS_COLUMNS)
-            guess = None if start is None else start[:, part]
-            block, *outcome = self._solve_block(values[:, part], guess, tol, max_iter, closed, progress)
-            parts.append(block.temperatures())
-            outcomes.append(outcome)
-        temperatures = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        block, iterations, followed = self._solve_block(values, start, tol, max_iter, closed, progress)
+        temperatures = block.temperatures()
         temperatures[self.system.boundary] = values
-        iterations, followed = zip(*outcomes, strict=True)
         return Solution(
             temperatures=temperatures,
             solver=self.name,
-            iterations=max(iterations),
-            residual=max(c.residual for c in followed),
-            error=max(c.error for c in followed),
-            error_bound=max(c.error_bound for c in followed),
-            converged=all(c.done for c in followed),
+            iterations=iterations,
+            residual=followed.residual,
+            error=followed.error,
+            error_bound=followed.error_bound,
+            converged=followed.done,
             seconds=time.perf_counter() - began,
         )
 
