@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include "assembly.hpp"
 #include "codebook.hpp"
 #include "elimination.hpp"
 
@@ -134,6 +135,20 @@ void define(nb::module_& m) {
         nb::arg("scale").noconvert(), nb::arg("beta").noconvert(), nb::arg("r").noconvert(), nb::arg("p").noconvert(),
         nb::arg("threads"));
 
+  m.def("assemble",
+        [](Indices rows, Indices columns, Weights<T> weights, Vector<int64_t> indptr, Vector<int32_t> indices,
+           std::optional<Vector<T>> sorted, int threads) {
+          nb::gil_scoped_release release;
+          assemble<T>({rows.data(), columns.data(), weights ? weights->data() : nullptr,
+                       static_cast<int64_t>(rows.size())},
+                      {indptr.data(), indices.data(), sorted ? sorted->data() : nullptr,
+                       static_cast<int64_t>(indptr.size()) - 1},
+                      threads);
+        },
+        nb::arg("rows").noconvert(), nb::arg("columns").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("sorted").noconvert().none(),
+        nb::arg("threads"));
+
   m.def("bipartite",
         [](Indptr indptr, Indices indices, Weights<T> weights) {
           const Csr<T> arcs = csr<T>(indptr, indices, weights);
@@ -233,6 +248,18 @@ NB_MODULE(_native, m) {
         nb::arg("table").noconvert(), nb::arg("size"), nb::arg("source").noconvert(),
         nb::arg("source_checks").noconvert(), nb::arg("target").noconvert(), nb::arg("target_checks").noconvert(),
         nb::arg("source_codes").noconvert(), nb::arg("target_codes").noconvert());
+  m.def("text_keys",
+        [](nb::object texts, Vector<uint64_t> words, Vector<uint64_t> checks) {
+          const nb::object capsule = texts.attr("__arrow_c_stream__")();
+          auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
+          if (!stream) throw nb::python_error();
+          nb::gil_scoped_release release;
+          TextHasher hasher(words.data(), checks.data());
+          for_texts(stream, [&](const View* views, int64_t count, const char* const* buffers) {
+            hasher.add(views, count, buffers);
+          });
+        },
+        nb::arg("texts"), nb::arg("words").noconvert(), nb::arg("checks").noconvert());
   m.def("rehash",
         [](Block<const uint64_t> old, Block<uint64_t> fresh) {
           nb::gil_scoped_release release;

@@ -5,7 +5,10 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
+
+#include "arrow.hpp"
 
 namespace isotherm {
 
@@ -54,6 +57,10 @@ inline std::vector<int64_t> number(Table table, int64_t size, const Ends& source
     table.prefetch(target.words[later]);
     for (int side = 0; side < 2; ++side) {
       const uint64_t word = ends[side]->words[row], check = ends[side]->checks[row] & kHigh;
+      if (row > 0 && word == ends[side]->words[row - 1] && check == (ends[side]->checks[row - 1] & kHigh)) {
+        ends[side]->codes[row] = ends[side]->codes[row - 1];
+        continue;
+      }
       Entry& entry = table.find(word, check);
       if (entry.tag == 0) {
         entry = {word, check | static_cast<uint64_t>(++size)};
@@ -64,6 +71,59 @@ inline std::vector<int64_t> number(Table table, int64_t size, const Ends& source
   }
   return first;
 }
+
+// Two hashes of each text, with different seeds. A text that is in the same place as the one before has its key too.
+class TextHasher {
+ public:
+  TextHasher(uint64_t* words, uint64_t* checks) : words_(words), checks_(checks) {}
+
+  void add(const View* views, int64_t count, const char* const* buffers) {
+    for (int64_t i = 0; i < count; ++i, ++words_, ++checks_) {
+      const bool again = i > 0 && views[i] == views[i - 1];
+      const Key key = again ? Key{words_[-1], checks_[-1]} : key_of(views[i], buffers);
+      *words_ = key.word;
+      *checks_ = key.check;
+    }
+  }
+
+ private:
+  struct Key {
+    uint64_t word, check;
+  };
+
+  static uint64_t load(const char* text) {
+    uint64_t value;
+    std::memcpy(&value, text, sizeof value);
+    return value;
+  }
+
+  // Both halves of the product depend on all bits of both factors; the seeds are digits of pi.
+  static uint64_t fold(uint64_t a, uint64_t b) {
+    const auto product = static_cast<unsigned __int128>(a) * b;
+    return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
+  }
+  static Key mixed(Key key, uint64_t a, uint64_t b) {
+    return {fold(a ^ 0x243f6a8885a308d3ull ^ key.word, b ^ 0x13198a2e03707344ull ^ key.word >> 32),
+            fold(a ^ 0xa4093822299f31d0ull ^ key.check >> 32, b ^ 0x082efa98ec4e6c89ull ^ key.check)};
+  }
+
+  static Key key_of(const View& view, const char* const* buffers) {
+    const uint64_t length = view.length;
+    Key key{length * 0x452821e638d01377ull, length * 0xbe5466cf34e90c6cull};
+    if (length <= 12) return finished(mixed(key, load(view.start), view.offset));
+    const char* text = buffers[view.buffer] + view.offset;
+    const char* const last = text + length - 16;  // perhaps with bytes that were seen
+    if (length < 16) return finished(mixed(key, load(text), load(last + 8)));
+    for (; text < last; text += 16) key = mixed(key, load(text), load(text + 8));
+    return finished(mixed(key, load(last), load(last + 8)));
+  }
+  static Key finished(Key key) {
+    return {fold(key.word ^ 0xc0ac29b7c97c50ddull, 0x3f84d5b5b5470917ull),
+            fold(key.check ^ 0x9216d5d98979fb1bull, 0xd1310ba698dfb5acull)};
+  }
+
+  uint64_t *words_, *checks_;
+};
 
 // Enters the keys of one table into another that is empty.
 inline void rehash(const uint64_t* old, int64_t slots, Table table) {

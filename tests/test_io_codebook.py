@@ -1,88 +1,80 @@
-"""Ids to positions: the table against a dictionary."""
+"""Ids to positions: batches of ids against a dictionary."""
+
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
+from isotherm import kernels
 from isotherm.io import codebook
-from isotherm.io.codebook import Codebook, Keys, keys_of
-from isotherm.kernels import native
+from isotherm.io.codebook import Codebook
+from isotherm.kernels import numbering, reference
 
-Batches = list[list[tuple[int, int]]]
-
-
-@pytest.fixture(autouse=True, params=["native", "reference"])
-def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "native" and native is None:
-        pytest.skip("installed without a C++ compiler")
-    chosen = native if native is not None and request.param == "native" else codebook
-    monkeypatch.setattr(codebook, "_number", chosen.number)
-    monkeypatch.setattr(codebook, "_rehash", chosen.rehash)
+BACKENDS = [reference] if kernels.native is None else [reference, kernels.native]
+Batches = list[list[tuple[Any, Any]]]
 
 
-def numbered(pairs: list[tuple[int, int]], known: dict[int, int]) -> tuple[list[list[int]], list[int]]:
-    """What a batch should give."""
-    codes, first = [], []
-    for row, pair in enumerate(pairs):
-        for end, key in enumerate(pair):
-            if key not in known:
-                known[key] = len(known)
-                first.append(2 * row + end)
-        codes.append([known[key] for key in pair])
-    return codes, first
+@pytest.fixture(autouse=True, params=BACKENDS, ids=lambda module: module.__name__.rsplit(".")[-1])
+def backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.setattr(kernels, "active", request.param)
+    module: ModuleType = request.param
+    return module
 
 
-def add(book: Codebook, source: Keys, target: Keys) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    codes = np.empty((2, len(source.words)), dtype=np.int32)
-    first = book.add(source, target, codes)
-    return codes.T, first
-
-
-def check(batches: Batches) -> None:
-    book, known = Codebook(), dict[int, int]()
+def check(batches: Batches, dtype: Any) -> None:
+    """Each id has the position of its first appearance among all ids so far."""
+    book, known = Codebook(), dict[Any, int]()
     for pairs in batches:
-        ends = np.array(pairs, dtype=np.int64).reshape(-1, 2)
-        codes, first = add(book, keys_of(pl.Series(ends[:, 0])), keys_of(pl.Series(ends[:, 1])))
-        expected = numbered(pairs, known)
-        assert (codes.tolist(), first.tolist()) == expected
+        source, target = (pl.Series([pair[end] for pair in pairs], dtype=dtype) for end in (0, 1))
+        codes, size = np.empty((2, len(pairs)), dtype=np.int32), len(known)
+        first = book.add(source, target, codes)
+        ids = [node for pair in pairs for node in pair]
+        for node in ids:
+            known.setdefault(node, len(known))
+        assert codes.T.ravel().tolist() == [known[node] for node in ids]
+        assert [ids[place] for place in first] == list(known)[size:]
+        assert sorted(first.tolist()) == first.tolist()
     assert book.size == len(known)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.lists(st.tuples(st.integers(-9, 9), st.integers(-(2**63), 2**63 - 1)), max_size=30), max_size=4))
-def test_numbers_by_first_appearance(batches: Batches) -> None:
-    check(batches)
+def test_integers(batches: Batches) -> None:
+    check(batches, pl.Int64)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.lists(st.tuples(st.text("a\0é", max_size=40), st.text(max_size=15)), max_size=30), max_size=4))
+def test_texts(batches: Batches) -> None:
+    check(batches, pl.String)
 
 
 @pytest.mark.parametrize("step", [1, 3, 1 << 14])
 def test_many_ids(step: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codebook, "STEP", step)
+    monkeypatch.setattr(numbering, "STEP", step)
     rng = np.random.default_rng(step)
     rows = 300 if step < 100 else 20_000
-    check([list(map(tuple, rng.integers(0, rows, size=(rows, 2)).tolist())) for _ in range(4)])
+    check([list(map(tuple, rng.integers(0, rows, size=(rows, 2)).tolist())) for _ in range(4)], pl.Int64)
 
 
-def test_keys_that_share_a_slot_and_a_word() -> None:
-    """Ids whose first hash agrees are told apart by the second."""
-    words = np.zeros(6, dtype=np.uint64)
-    checks = np.array([0, 1, 2, 1, 3, 0], dtype=np.uint64) << np.uint64(32)
-    codes, first = add(Codebook(), Keys(words[:3], checks[:3]), Keys(words[3:], checks[3:]))
-    assert codes.tolist() == [[0, 1], [1, 2], [3, 0]]
-    assert first.tolist() == [0, 1, 3, 4]
-
-
-def test_texts_are_hashed_twice() -> None:
-    ids = pl.Series([f"id{number}" for number in range(1000)])
-    words, checks = keys_of(ids)
-    assert len(np.unique(words)) == len(np.unique(checks >> np.uint64(32))) == len(ids)
-    assert abs(np.corrcoef(words.astype(float), checks.astype(float))[0, 1]) < 0.2
+def test_texts_in_the_place_of_those_before() -> None:
+    """Ids that repeat are stored once in dictionaries; other texts of a later batch may be where they were."""
+    for count in (3, 5):
+        names = pl.Series([f"a name of some length {number}" for number in range(count)])
+        rows = [(name, other) for name in names for other in names for _ in range(2)]
+        check([rows, rows[::-1]], pl.String)
+        encoded = pl.Series([row[0] for row in rows]).cast(pl.Categorical).cast(pl.String)
+        codes = np.empty((2, len(rows)), dtype=np.int32)
+        Codebook().add(encoded, encoded, codes)
+        assert codes.tolist() == [[place // (2 * count) for place in range(len(rows))]] * 2
 
 
 def test_too_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codebook, "MOST_NODES", 3)
-    keys = keys_of(pl.Series([1, 2]))
+    ids = pl.Series([1, 2])
     with pytest.raises(ValueError, match="a graph has at most 3"):
-        add(Codebook(), keys, keys)
+        Codebook().add(ids, ids, np.empty((2, 2), dtype=np.int32))

@@ -1,10 +1,12 @@
 """One contract, both kernels: native C++ and the plain SciPy oracle."""
 
+from copy import copy
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -151,6 +153,86 @@ def test_bipartite(backend: ModuleType, weighted: bool) -> None:
     dense = arcs.todense() if weighted else (arcs.todense() > 0).astype(float)
     np.testing.assert_array_equal(matrix.todense(), np.block([[np.zeros((n, n)), dense], [dense.T, np.zeros((n, n))]]))
     assert tuple(backend.scan(indptr, indices, found, 1)) == (True, True, 0)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", [None, *DTYPES])
+@pytest.mark.parametrize(("n", "entries"), [(1, 0), (1, 9), (30, 1000), (500, 3000), (1000, 200_000)])
+def test_assemble(backend: ModuleType, n: int, entries: int, dtype: Any, threads: int) -> None:
+    """Short rows and long ones, grouped and not, with equal entries, whose weights stay in the order of the list."""
+    rng = np.random.default_rng(entries)
+    rows, columns = (n * rng.random((2, entries)) ** [[2], [1.3]]).astype(np.int32)
+    rows[: entries // 2].sort()
+    weights = None if dtype is None else rng.random(entries).astype(dtype)
+    indptr, indices, found = np.empty(n + 1, np.int64), np.empty(entries, np.int32), copy(weights)
+    backend.assemble(rows, columns, weights, indptr, indices, found, threads)
+    order = sorted(range(entries), key=lambda e: (rows[e], columns[e]))
+    np.testing.assert_array_equal(indptr, [0, *np.cumsum(np.bincount(rows, minlength=n))])
+    np.testing.assert_array_equal(indices, columns[order])
+    if weights is not None:
+        np.testing.assert_array_equal(found, weights[order])
+
+
+def numbered(pairs: list[tuple[int, int]], known: dict[int, int]) -> tuple[list[list[int]], list[int]]:
+    """What `number` should give: the positions of each pair, and where keys are new."""
+    codes, first = [], []
+    for row, pair in enumerate(pairs):
+        for end, key in enumerate(pair):
+            if key not in known:
+                known[key] = len(known)
+                first.append(2 * row + end)
+        codes.append([known[key] for key in pair])
+    return codes, first
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 400)), max_size=60), max_size=4), st.data())
+@settings(max_examples=60)
+def test_number_and_rehash(batches: list[list[tuple[int, int]]], data: st.DataObject) -> None:
+    """Keys whose words or checks agree, in tables that are nearly full and grow in between."""
+    distinct = data.draw(st.integers(1, 2**64 - 1))
+    for backend in BACKENDS:
+        table, known = np.zeros((64, 2), dtype=np.uint64), dict[int, int]()
+        for pairs in batches:
+            if len(known) + 2 * len(pairs) >= len(table):
+                grown = np.zeros((8 * len(table), 2), dtype=np.uint64)
+                backend.rehash(table, grown)
+                table = grown
+            ends = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T.copy()
+            words, checks = ends % 7 * np.uint64(distinct), ends // 7 << np.uint64(32)
+            codes, size = np.empty(ends.shape, dtype=np.int32), len(known)
+            first = backend.number(table, size, words[0], checks[0], words[1], checks[1], *codes)
+            assert (codes.T.tolist(), first.tolist()) == numbered(pairs, known)
+
+
+def test_text_keys(backend: ModuleType) -> None:
+    """Equal texts have equal keys wherever they are stored; others differ in both hashes."""
+    lengths = (0, 1, 3, 4, 7, 8, 11, 12, 13, 15, 16, 17, 24, 31, 32, 33, 100)
+    starts = [""] + [letter * length for length in lengths for letter in ("a", "b", "\0", "é")]
+    texts = sorted({start + end for start in starts for end in ("", "\0", "x", "ax", "\0\0\0", "12345678")})
+    scattered = pl.Series([text for text in texts for _ in range(3)]).gather(np.arange(0, 3 * len(texts), 3))
+    chunks = pl.concat([pl.Series(["filler of some length", *texts[:50]])[1:], pl.Series(texts[50:])], rechunk=False)
+    found = []
+    for series in (pl.Series(texts), scattered, chunks):
+        keys = np.empty((2, len(texts)), dtype=np.uint64)
+        backend.text_keys(series, *keys)
+        assert all(len(np.unique(hashes >> np.uint64(32))) == len(texts) for hashes in keys)
+        found.append(keys)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_text_keys_are_spread(backend: ModuleType) -> None:
+    """Of 100,000 texts none share 64 bits, and about as many as chance would have it share the lowest or highest 32."""
+    texts = pl.Series([f"Article_{number}" for number in range(100_000)])
+    keys = np.empty((2, len(texts)), dtype=np.uint64)
+    backend.text_keys(texts, *keys)
+    for hashes in keys:
+        assert len(np.unique(hashes)) == len(texts)
+        for half in (hashes & np.uint64(0xFFFFFFFF), hashes >> np.uint64(32)):
+            assert len(texts) - len(np.unique(half)) < 10  # 1.2 are expected
+    bits = np.unpackbits(keys.T.copy().view(np.uint8), axis=1)  # (texts, 128)
+    correlations = np.corrcoef(bits.T) - np.eye(128)
+    assert np.abs(correlations).max() < 0.02  # six times the standard deviation
 
 
 @given(adjacencies(), st.data())

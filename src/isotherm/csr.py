@@ -153,10 +153,13 @@ def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 
 def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], nodes: Ids) -> Csr:
-    """The entries of a list, in compressed rows."""
+    """The entries of a list, in compressed rows and in order; some may be there twice."""
     weights = _checked(values, nodes, lambda e: (rows.item(e), columns.item(e)))
-    data = np.ones(len(rows)) if weights is None else weights
-    return _csr(coo_array((data, (rows, columns)), shape=(len(nodes), len(nodes))).tocsr())
+    ends = (np.ascontiguousarray(positions, dtype=np.int32) for positions in (rows, columns))
+    room = None if weights is None else np.empty_like(weights)
+    csr = Csr(np.empty(len(nodes) + 1, dtype=np.int64), np.empty(len(rows), dtype=np.int32), room)
+    kernels.active.assemble(*ends, weights, *csr, kernels.thread_count())
+    return csr
 
 
 def _csr(matrix: csr_array) -> Csr:

@@ -1,10 +1,10 @@
 """Node ids to positions, by first appearance, as batches of edges come in.
 
-Polars hashes texts, twice and with different seeds; 96 bits of that stand for an id in a table with open addressing.
+Texts are hashed, twice and with different seeds; 96 bits of that stand for an id in a table with open addressing.
 That two of a hundred million ids agree in all of them has a probability of 1e-13. Integers stand for themselves.
 """
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,33 +15,13 @@ from isotherm.io.errors import FileError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Codebook", "Keys", "keys_of"]
+__all__ = ["Codebook", "fill_keys"]
 
 Words: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.int32]
 Places: TypeAlias = NDArray[np.int64]
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: consecutive integers land far apart
-HALF, LOW, HIGH = np.uint64(32), np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000)
-SEEDS = (0x1505, 0x7063)
 MOST_NODES = 2**31 - 1
-STEP = 1 << 14  # rows at once: ids that are new in one step are known in the next
-
-
-class Keys(NamedTuple):
-    """What stands for ids in the table: 64 bits, and the upper half of 64 more."""
-
-    words: Words
-    checks: Words
-
-
-def keys_of(ids: "pl.Series") -> Keys:
-    """The keys of ids that are text or int64."""
-    import polars as pl
-
-    if ids.dtype == pl.String:
-        return Keys(*(ids.hash(seed).to_numpy() for seed in SEEDS))
-    return Keys(ids.to_numpy().view(np.uint64), np.zeros(len(ids), dtype=np.uint64))
 
 
 class Codebook:
@@ -50,14 +30,15 @@ class Codebook:
     def __init__(self) -> None:
         self.size = 0
         self._table = np.zeros((1 << 10, 2), dtype=np.uint64)
+        self._keys = np.empty((4, 0), dtype=np.uint64)  # memory that every batch uses again
 
-    def add(self, source: Keys, target: Keys, codes: Codes) -> Places:
+    def add(self, source: "pl.Series", target: "pl.Series", codes: Codes) -> Places:
         """Number the ends of edges.
 
         Parameters
         ----------
         source, target
-            The keys of both ends.
+            The ids of both ends: all text, or all int64; no nulls.
         codes
             (2, rows), to be filled with the positions of the sources, and of the targets.
 
@@ -66,8 +47,14 @@ class Codebook:
         array
             Where the ids are that are new, in order: row times two, plus one for a target.
         """
-        self._make_room(2 * len(source.words))
-        first: Places = _number(self._table, self.size, *source, *target, *codes)
+        rows = len(source)
+        self._make_room(2 * rows)
+        if rows > self._keys.shape[1]:
+            self._keys = np.empty((4, rows), dtype=np.uint64)
+        keys = self._keys[:, :rows]
+        fill_keys(source, *keys[:2])
+        fill_keys(target, *keys[2:])
+        first: Places = kernels.active.number(self._table, self.size, *keys, *codes)
         self.size += len(first)
         return first
 
@@ -78,109 +65,15 @@ class Codebook:
         slots = 1 << (2 * (self.size + more) - 1).bit_length()
         if slots > len(self._table):
             table = np.zeros((slots, 2), dtype=np.uint64)
-            _rehash(self._table, table)
+            kernels.active.rehash(self._table, table)
             self._table = table
 
 
-def number(
-    table: Words,
-    size: int,
-    source: Words,
-    source_checks: Words,
-    target: Words,
-    target_checks: Words,
-    source_codes: Codes,
-    target_codes: Codes,
-) -> Places:
-    """Number pairs of keys by first appearance, the source before the target.
+def fill_keys(ids: "pl.Series", words: Words, checks: Words) -> None:
+    """Fill in what stands for ids in the table: 64 bits, and the upper half of 64 more."""
+    import polars as pl
 
-    Parameters
-    ----------
-    table
-        (slots, 2): the keys that are known, each in the first free slot from its home on: the word, and in one more
-        the upper half of the check and the position plus one; zeros elsewhere. New keys are entered.
-    size
-        How many are known; new ones have the positions that follow.
-    source, source_checks, target, target_checks
-        The keys.
-    source_codes, target_codes
-        To be filled with their positions.
-
-    Returns
-    -------
-    array
-        Where new keys are first seen: row times two, plus one for a target.
-    """
-    words, checks = np.stack([source, target], axis=1).ravel(), np.stack([source_checks, target_checks], axis=1).ravel()
-    codes = np.empty(len(words), dtype=np.int32)
-    first: list[Places] = []
-    for start in range(0, len(words), 2 * STEP):
-        part = slice(start, start + 2 * STEP)
-        codes[part], lost = _find(table, words[part], checks[part] & HIGH)
-        if len(lost):
-            lost += start
-            codes[lost], new = _enter(table, size, words[lost], checks[lost] & HIGH)
-            first.append(lost[new])
-            size += len(first[-1])
-    source_codes[:], target_codes[:] = codes[::2], codes[1::2]
-    return np.concatenate([np.empty(0, dtype=np.int64), *first])
-
-
-def rehash(old: Words, new: Words) -> None:
-    """Enter the keys of one table into another that is empty."""
-    entries = old[old[:, 1] != 0]
-    slots = _home(new, entries[:, 0])
-    while len(entries):
-        free = new[slots, 1] == 0
-        new[slots[free]] = entries[free]
-        off = (new[slots] != entries).any(axis=1)
-        entries, slots = entries[off], _next(new, slots[off])
-
-
-def _find(table: Words, words: Words, checks: Words) -> tuple[Codes, Places]:
-    """The positions of keys, and where the keys are that have none."""
-    codes = np.empty(len(words), dtype=np.int32)
-    lost = []
-    away, slots = np.arange(len(words)), _home(table, words)
-    while len(away):
-        entries = table.take(slots, axis=0)
-        tags = entries[:, 1]
-        here = (entries[:, 0] == words) & (tags & HIGH == checks) & (tags != 0)
-        codes[away] = (tags & LOW).astype(np.int32) - np.int32(1)
-        lost.append(away[tags == 0])
-        on = ~here & (tags != 0)  # the slot holds another key
-        away, slots, words, checks = away[on], _next(table, slots[on]), words[on], checks[on]
-    return codes, np.sort(np.concatenate([np.empty(0, dtype=np.int64), *lost]))
-
-
-def _enter(table: Words, size: int, words: Words, checks: Words) -> tuple[Codes, NDArray[np.bool_]]:
-    """Enter keys that are not in the table; their positions, and whether a key is here for the first time."""
-    places = np.arange(len(words))
-    entries = np.stack([words, checks | (places + 1).view(np.uint64)], axis=1)
-    owners, homes = np.empty_like(places), np.empty_like(places)
-    left, slots = places, _home(table, words)
-    while len(left):
-        free = table[slots, 1] == 0
-        table[slots[free][::-1]] = entries[left[free]][::-1]  # of several writes the last one stays
-        held = table.take(slots, axis=0)
-        same = (held[:, 0] == words[left]) & (held[:, 1] & HIGH == checks[left])
-        owners[left[same]] = (held[same, 1] & LOW).view(np.int64) - 1
-        homes[left[same]] = slots[same]
-        left, slots = left[~same], _next(table, slots[~same])
-    new = owners == places
-    positions = np.cumsum(new, dtype=np.int32) + np.int32(size - 1)
-    table[homes[new], 1] = checks[new] | (positions[new] + 1).astype(np.uint64)
-    return positions[owners], new
-
-
-def _home(table: Words, words: Words) -> Places:
-    bits = len(table).bit_length() - 1
-    return ((words * SPREAD) >> np.uint64(64 - bits)).view(np.int64)
-
-
-def _next(table: Words, slots: Places) -> Places:
-    return (slots + 1) & (len(table) - 1)
-
-
-_number = getattr(kernels.active, "number", number)
-_rehash = getattr(kernels.active, "rehash", rehash)
+    if ids.dtype == pl.String:
+        kernels.active.text_keys(ids, words, checks)
+    else:
+        words[:], checks[:] = ids.to_numpy().view(np.uint64), 0

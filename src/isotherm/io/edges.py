@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from isotherm.csr import assembled, check_size, edge_weights
 from isotherm.graph import Graph
-from isotherm.io.codebook import Codebook, Keys, keys_of
+from isotherm.io.codebook import Codebook
 from isotherm.io.errors import FileError
 from isotherm.io.formats import TEXTUAL, Format
 from isotherm.io.layout import Layout, Pick, edge_roles
@@ -63,11 +63,10 @@ class Edges(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A batch of edges, hashed."""
+    """A batch of edges, checked."""
 
     source: "pl.Series"
     target: "pl.Series"
-    keys: tuple[Keys, Keys]
     weight: Floats | None
     place: Callable[[int], str]
 
@@ -78,7 +77,7 @@ def read_edges(file: Input, known: Format, options: Options) -> Edges:
     book, ids, weights = Codebook(), [], list[Any]()
     ends = _Ends(rows)
     for part in ahead(_parts(file.name, batches)):
-        first = book.add(*part.keys, ends.more(len(part.source)))
+        first = book.add(part.source, part.target, ends.more(len(part.source)))
         ids.append(_first_seen(file.name, part, first))
         weights.append(part.weight)
     if not ids:
@@ -132,7 +131,7 @@ def _opened(file: Input, known: Format, options: Options) -> tuple[Layout, Itera
 
 
 def _parts(path: str, batches: Iterator[Batch]) -> Iterator[_Part]:
-    """The batches, checked and hashed."""
+    """The batches, checked."""
     import polars as pl
 
     for batch in batches:
@@ -141,7 +140,7 @@ def _parts(path: str, batches: Iterator[Batch]) -> Iterator[_Part]:
             held = f"the source column holds {source.dtype} and the target column {target.dtype}"
             raise FileError(f"{path}: {held}; both must be text, or both integers")
         weight = checked_weights(path, batch) if "weight" in batch.frame.columns else None
-        yield _Part(source, target, (keys_of(source), keys_of(target)), weight, batch.place)
+        yield _Part(source, target, weight, batch.place)
 
 
 def _first_seen(path: str, part: _Part, first: NDArray[np.int64]) -> NDArray[Any]:

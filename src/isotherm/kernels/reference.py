@@ -14,6 +14,10 @@ from scipy.sparse import block_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve_triangular
 
+from isotherm.kernels.numbering import number as number
+from isotherm.kernels.numbering import rehash as rehash
+from isotherm.kernels.numbering import text_keys as text_keys
+
 Floats: TypeAlias = NDArray[np.floating]
 Indptr: TypeAlias = NDArray[np.int64]
 Indices: TypeAlias = NDArray[np.int32]
@@ -75,6 +79,23 @@ def cg_turn(scale: Floats, beta: Floats, r: Floats, p: Floats, threads: int) -> 
     """The next direction: ``p = D^-1 r + beta p``."""
     p *= beta
     p += scale[:, None] * r
+
+
+def assemble(
+    rows: Indices,
+    columns: Indices,
+    weights: Floats | None,
+    indptr: Indptr,
+    indices: Indices,
+    sorted_weights: Floats | None,
+    threads: int,
+) -> None:
+    """Entries of a list into compressed rows, by column in each; equal ones stay in the order of the list."""
+    order = np.lexsort((columns, rows))
+    indptr[:] = np.append(0, np.cumsum(np.bincount(rows, minlength=len(indptr) - 1)))
+    indices[:] = columns[order]
+    if weights is not None and sorted_weights is not None:
+        sorted_weights[:] = weights[order]
 
 
 def bipartite(indptr: Indptr, indices: Indices, weights: Floats | None) -> tuple[Indptr, Indices, Floats | None]:

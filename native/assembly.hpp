@@ -1,0 +1,141 @@
+// Entries from a list into compressed rows, in order.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace isotherm {
+
+template <class T>
+struct Entries {
+  const int32_t *rows, *columns;
+  const T* weights;  // null: all one
+  int64_t count;
+};
+
+template <class T>
+struct Sorted {
+  int64_t* indptr;
+  int32_t* indices;
+  T* weights;
+  int64_t rows;
+};
+
+// Sorts the entries of a row by column; equal ones stay in order.
+template <class T>
+class RowSorter {
+ public:
+  ISOTHERM_INLINE void sort(int32_t* columns, T* weights, int64_t count) {
+    if (count <= kShort) sort_short(columns, weights, static_cast<int32_t>(count));
+    else if (!weights) std::sort(columns, columns + count);
+    else sort_long(columns, weights, count);
+  }
+
+ private:
+  typedef int32_t Lanes __attribute__((vector_size(32)));
+  static constexpr int32_t kLanes = 8, kShort = 64;
+
+  // The place of each is the number of those before it: for a short row it is fastest to compare them all.
+  ISOTHERM_INLINE void sort_short(int32_t* columns, T* weights, int32_t count) {
+    alignas(Lanes) int32_t keys[kShort], places[kShort];
+    T values[kShort];
+    std::copy_n(columns, count, keys);
+    if (weights) std::copy_n(weights, count, values);
+    Lanes number = {0, 1, 2, 3, 4, 5, 6, 7};
+    for (int32_t first = 0; first < count; first += kLanes, number += kLanes) {
+      const Lanes own = *reinterpret_cast<const Lanes*>(keys + first);
+      Lanes place = {};
+      for (int32_t e = 0; e < count; ++e) {
+        const Lanes other = keys[e] - Lanes{}, its_number = e - Lanes{};
+        place -= (other < own) | ((other == own) & (its_number < number));  // true is -1
+      }
+      *reinterpret_cast<Lanes*>(places + first) = place;
+    }
+    for (int32_t e = 0; e < count; ++e) columns[places[e]] = keys[e];
+    if (weights)
+      for (int32_t e = 0; e < count; ++e) weights[places[e]] = values[e];
+  }
+
+  void sort_long(int32_t* columns, T* weights, int64_t count) {
+    pairs_.resize(count);
+    for (int64_t e = 0; e < count; ++e) pairs_[e] = {columns[e], weights[e]};
+    std::stable_sort(pairs_.begin(), pairs_.end(), [](const Pair& a, const Pair& b) { return a.column < b.column; });
+    for (int64_t e = 0; e < count; ++e) {
+      columns[e] = pairs_[e].column;
+      weights[e] = pairs_[e].weight;
+    }
+  }
+
+  struct Pair {
+    int32_t column;
+    T weight;
+  };
+  std::vector<Pair> pairs_;
+};
+
+// Calls f with each run of entries in the same row: most lists are grouped by source.
+template <class F>
+void in_runs(const int32_t* rows, int64_t begin, int64_t end, const F& f) {
+  for (int64_t from = begin, to = begin; from < end; from = to) {
+    do ++to;
+    while (to < end && rows[to] == rows[from]);
+    f(rows[from], from, to);
+  }
+}
+
+// A counting sort by row, each thread with a part of the list and with places of its own in every row; then each row
+// by column.
+template <class T>
+void assemble(const Entries<T>& list, const Sorted<T>& out, int threads) {
+  constexpr int64_t ahead = 16;
+  const int64_t parts = std::clamp<int64_t>(list.count / std::max(out.rows, kThreadWork), 1, threads);
+  std::vector<std::unique_ptr<int64_t[]>> next(parts);
+  const auto in_parts = [&](const auto& body) {
+    std::vector<std::thread> pool;
+    for (int64_t p = 1; p < parts; ++p) pool.emplace_back(body, p);
+    body(0);
+    for (auto& thread : pool) thread.join();
+  };
+  const auto begin = [&](int64_t part) { return list.count / parts * part + std::min(part, list.count % parts); };
+
+  in_parts([&](int64_t part) {
+    next[part].reset(new int64_t[out.rows]());
+    int64_t* const counts = next[part].get();
+    in_runs(list.rows, begin(part), begin(part + 1), [&](int32_t row, int64_t from, int64_t to) {
+      counts[row] += to - from;
+    });
+  });
+  int64_t before = 0;
+  for (int64_t row = 0; row < out.rows; ++row) {
+    out.indptr[row] = before;
+    for (auto& places : next) before += std::exchange(places[row], before);
+  }
+  out.indptr[out.rows] = before;
+  in_parts([&](int64_t part) {
+    int64_t* const places = next[part].get();
+    in_runs(list.rows, begin(part), begin(part + 1), [&](int32_t row, int64_t from, int64_t to) {
+      __builtin_prefetch(places + list.rows[std::min(to + ahead, list.count - 1)], 1);
+      int64_t place = places[row];
+      for (int64_t e = from; e < to; ++e, ++place) {
+        out.indices[place] = list.columns[e];
+        if (list.weights) out.weights[place] = list.weights[e];
+      }
+      places[row] = place;
+    });
+  });
+  next.clear();
+  for_chunks(entry_chunks(out.indptr, out.rows), threads, [&](int64_t, int64_t first, int64_t last) ISOTHERM_INLINE {
+    RowSorter<T> sorter;
+    for (int64_t row = first; row < last; ++row) {
+      const int64_t start = out.indptr[row];
+      sorter.sort(out.indices + start, out.weights ? out.weights + start : nullptr, out.indptr[row + 1] - start);
+    }
+  });
+}
+
+}  // namespace isotherm
