@@ -24,6 +24,7 @@ lint: .venv/installed
 bench: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
 .venv/installed: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -1,10 +1,37 @@
 """Graphs to race on."""
 
+from pathlib import Path
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_matrix
 
-__all__ = ["balanced_seeds", "power_law"]
+__all__ = ["CLASSES", "balanced_seeds", "kept_power_law", "power_law", "small_world"]
+
+CLASSES = 10
+NODES, EDGES = 1_000_000, 11_500_000
+FOLDER = Path("out/graphs")
+
+
+def small_world(scale: float = 1.0) -> tuple[csr_matrix, NDArray[np.int64]]:
+    """The power-law graph of most races, of a million nodes at full size, and 1% seeds of ten classes."""
+    n = int(NODES * scale)
+    matrix, labels = kept_power_law(n, int(EDGES * scale)), balanced_seeds(n, n // 100, CLASSES)
+    print(f"power-law graph: {n} nodes, {matrix.nnz} entries, {CLASSES} classes, {n // 100} seeds", flush=True)
+    return matrix, labels
+
+
+def kept_power_law(n: int, edges: int) -> csr_matrix:
+    """A power-law graph that is made once and kept in a file."""
+    path = FOLDER / f"power_law_{n}_{edges}.npz"
+    if not path.exists():
+        matrix = power_law(n, edges)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".part.npz")
+        np.savez(unfinished, indptr=matrix.indptr, indices=matrix.indices)
+        unfinished.replace(path)
+    stored = np.load(path, allow_pickle=False)
+    return csr_matrix((np.ones(len(stored["indices"])), stored["indices"], stored["indptr"]), shape=(n, n))
 
 
 def power_law(n: int, edges: int, *, exponent: float = 2.5, seed: int = 0) -> csr_matrix:

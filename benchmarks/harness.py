@@ -3,14 +3,16 @@
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from statistics import median
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.results import Result
 from isotherm import kernels
 
 __all__ = ["Contestant", "Race", "machine", "refuse_unless_equal"]
@@ -31,9 +33,6 @@ class Contestant:
         self.result = self.run()
         self.seconds.append(self.factor * (time.perf_counter() - began))
 
-    def describe(self) -> str:
-        return f"{median(self.seconds):.2f} s ({min(self.seconds):.2f} to {max(self.seconds):.2f})"
-
 
 @dataclass
 class Race:
@@ -49,21 +48,13 @@ class Race:
             self.peer.turn()
             self.ours.turn()
 
+    def result(self) -> Result:
+        """What was measured so far."""
+        return Result(self.work, self.peer.name, self.peer.seconds, self.ours.name, self.ours.seconds, self.goal)
+
     @property
     def ratio(self) -> float:
-        return median(self.peer.seconds) / median(self.ours.seconds)
-
-    def row(self) -> str:
-        """A row of the table: medians, least and greatest, ratio of the medians, spread of the ratios of each turn."""
-        turns = [p / o for p, o in zip(self.peer.seconds, self.ours.seconds, strict=True)]
-        verdict = "reached" if self.ratio >= self.goal else "MISSED"
-        return (
-            f"| {self.work} | {self.peer.name}: {self.peer.describe()} | {self.ours.name}: {self.ours.describe()} "
-            f"| {self.ratio:.1f} ({min(turns):.1f} to {max(turns):.1f}) | {self.goal:g}: {verdict} |"
-        )
-
-
-HEADER = "| work | peer | isotherm | times faster | goal |\n|---|---|---|---|---|"
+        return self.result().ratio
 
 
 def refuse_unless_equal(ours: NDArray[Any], theirs: NDArray[Any], scores: NDArray[np.floating], what: str) -> None:
@@ -81,5 +72,15 @@ def machine() -> str:
     if os.path.exists("/proc/cpuinfo"):
         with open("/proc/cpuinfo") as info:
             model = next((line.split(":")[1].strip() for line in info if line.startswith("model name")), model)
-    versions = f"Python {platform.python_version()}, NumPy {np.__version__}"
-    return f"{model}, {os.cpu_count()} cores; {versions}; kernels {kernels.description()}"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    packages = ", ".join(f"{name} {version}" for name, version in _versions())
+    return (
+        f"{model}, {os.cpu_count()} cores, {memory:.0f} GB; {platform.system()}, Python {platform.python_version()}, "
+        f"{packages}; kernels {kernels.description()}"
+    )
+
+
+def _versions() -> Iterator[tuple[str, str]]:
+    for name in ("numpy", "scipy", "scikit-network", "pyamg", "graphlearning"):
+        with suppress(PackageNotFoundError):
+            yield name, version(name)

@@ -1,26 +1,66 @@
 """The harness of the benchmarks, on a small graph."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from small_data import write_small_data
+
+import isotherm as iso
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.graphs import balanced_seeds, power_law  # noqa: E402 - the folder is no installed package
+from benchmarks import graphs, process  # noqa: E402 - the folder is no installed package
+from benchmarks.bandwidth import bytes_to_move, parallel_copy  # noqa: E402
+from benchmarks.graphs import balanced_seeds, kept_power_law, power_law  # noqa: E402
 from benchmarks.harness import Contestant, Race, refuse_unless_equal  # noqa: E402
+from benchmarks.many_classes import draw_seeds  # noqa: E402
+from benchmarks.page import write_page  # noqa: E402
+from benchmarks.results import Point, Result, Run, latest, store  # noqa: E402
 
 
-def test_a_small_run_prints_medians_spread_and_ratio() -> None:
-    command = [sys.executable, "-m", "benchmarks", "foundation", "--scale", "0.01", "--rounds", "2"]
-    result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+def run_benchmarks(folder: Path, *arguments: str) -> list[str]:
+    """The rows that a run prints, without the head of the table."""
+    command = [sys.executable, "-m", "benchmarks", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    result = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     assert result.returncode == 0, result.stderr
-    rows = [line for line in result.stdout.splitlines() if line.startswith("| ")]
-    assert len(rows) == 3
-    assert all(row.count("|") == 6 for row in rows)
+    return [line for line in result.stdout.splitlines() if line.startswith("| ")][1:]
+
+
+@pytest.mark.parametrize(
+    ("suite", "rows", "needs"),
+    [
+        ("foundation", 2, ()),
+        ("laplace-learning", 1, ("graphlearning",)),
+        ("bandwidth", 1, ()),
+        ("directed", 4, ()),
+        ("growth", 1, ("graphlearning", "pyamg")),
+    ],
+)
+def test_a_small_run_prints_medians_spread_and_ratio(
+    suite: str, rows: int, needs: tuple[str, ...], tmp_path: Path
+) -> None:
+    for name in needs:
+        pytest.importorskip(name)
+    printed = run_benchmarks(tmp_path, suite, "--scale", "0.005", "--rounds", "2")
+    assert len(printed) == rows
+    assert all(row.count("|") == 6 and " to " in row for row in printed)
+    (kept,) = latest(tmp_path / "out" / "benchmarks.jsonl", 0.005, [suite])
+    assert [result.row() for result in kept.results] == printed
+    assert all(len(result.ours) == len(result.theirs) == 2 for result in kept.results)
+    assert all(len(point.seconds) == 2 for point in kept.points)
+
+
+def test_many_classes_on_a_small_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOTHERM_DATA", str(write_small_data(tmp_path)))
+    (row,) = run_benchmarks(tmp_path, "many-classes", "--rounds", "1")
+    assert "limit: 2 GB" in row
+    assert row.endswith("at least 1: reached |")
 
 
 def test_contestants_take_turns() -> None:
@@ -30,10 +70,55 @@ def test_contestants_take_turns() -> None:
     assert order == list("popopo")
     race.peer.seconds, race.ours.seconds = [2.0, 4.0, 3.0], [1.0, 1.0, 2.0]
     assert race.ratio == 3
-    assert "3.0 (1.5 to 4.0)" in race.row()
-    assert "2: reached" in race.row()
+    assert "| 3 times less (1.5 to 4) | at least 2: reached |" in race.result().row()
     race.goal = 3.5
-    assert "MISSED" in race.row()
+    assert "at least 3.5: MISSED" in race.result().row()
+
+
+def test_a_goal_below_one_is_a_limit() -> None:
+    row = Result("work", "bound", [1.0, 1.0], "ours", [1.2, 1.4], goal=1 / 1.5, unit="GB").row()
+    assert (
+        row
+        == "| work | bound: 1 GB | ours: 1.3 GB (1.2 to 1.4) | 1.3 times as much (1.2 to 1.4) | at most 1.5: reached |"
+    )
+    assert not Result("work", "bound", [1.0], "ours", [1.6], goal=1 / 1.5).reached
+
+
+RACE = Result("work", "peer", [2.0, 3.0], "us", [1.0, 1.5], goal=2)
+POINTS = [Point("isotherm, equilibrium", 10**6, [0.1]), Point("someone else", 2 * 10**6, [0.3])]
+
+
+def test_the_last_run_of_each_suite_at_a_scale_counts(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "runs.jsonl"
+    assert latest(path, 1, ["a", "b"]) == []
+    runs = [
+        Run("b", 1, "2026-01-01", "old machine"),
+        Run("a", 1, "2026-01-01", "machine", [RACE]),
+        Run("b", 1, "2026-01-02", "machine", [RACE], POINTS),
+        Run("b", 0.1, "2026-01-03", "machine"),
+    ]
+    for run in runs:
+        store(run, path)
+    assert latest(path, 1, ["a", "b", "c"]) == [runs[1], runs[2]]
+
+
+def test_the_page_shows_races_goals_machine_and_plot(tmp_path: Path) -> None:
+    missed = Result("other work", "peer", [1.0], "us", [1.0], goal=2)
+    runs = [Run("a", 1, "2026-01-01", "a machine", [RACE, missed]), Run("b", 1, "2026-01-01", "a machine", [], POINTS)]
+    write_page(runs, tmp_path / "page.md")
+    text = (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert "Of 2 goals 1 were reached." in text
+    assert "| other work | peer: 1 s | us: 1 s | 1 times less | at least 2: MISSED |" in text
+    assert "python -m benchmarks a b" in text
+    assert "- a, b (2026-01-01): a machine" in text
+    assert "(page.png)" in text
+    assert (tmp_path / "page.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_page_without_points_has_no_plot(tmp_path: Path) -> None:
+    write_page([Run("a", 1, "2026-01-01", "a machine", [RACE])], tmp_path / "page.md")
+    assert "page.png" not in (tmp_path / "page.md").read_text(encoding="utf-8")
+    assert not (tmp_path / "page.png").exists()
 
 
 def test_a_peer_with_other_labels_is_refused() -> None:
@@ -56,3 +141,48 @@ def test_power_law_graph() -> None:
 def test_balanced_seeds() -> None:
     labels = balanced_seeds(1000, 50, 5)
     np.testing.assert_array_equal(np.bincount(labels[labels >= 0]), [10] * 5)
+
+
+def test_a_graph_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "FOLDER", tmp_path)
+    made, expected = kept_power_law(500, 3000), power_law(500, 3000)
+    monkeypatch.delattr(graphs, "power_law")
+    kept = kept_power_law(500, 3000)
+    assert (made != expected).nnz == (kept != expected).nnz == 0
+
+
+def test_bytes_of_a_product() -> None:
+    square = iso.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 0], weight=[1.0, 2.0, 3.0, 4.0])
+    block = np.zeros((4, 16), dtype=np.float32)
+    indptr, indices, weights, rows, output = 5 * 8, 8 * 4, 8 * 8, 8 * 64, 4 * 64
+    assert bytes_to_move(square.heat, block) == indptr + indices + weights + rows + output
+    narrow = np.zeros((4, 2), dtype=np.float32)  # a line is moved for eight bytes
+    assert bytes_to_move(square.heat, narrow) == indptr + indices + weights + rows + 4 * 8
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_parallel_copy(threads: int) -> None:
+    source = np.arange(1000, dtype=np.uint16).view(np.uint8)
+    target = np.zeros_like(source)
+    parallel_copy(source, target, threads)
+    np.testing.assert_array_equal(target, source)
+
+
+def test_peak_memory_is_that_of_the_new_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = np.ones(2**25)  # 256 MB that the new process must not count
+    work = "import sys, process\nwith process.reported():\n    b'1' * (int(sys.argv[1]) * 2**20)\n"
+    (tmp_path / "work.py").write_text(work)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(tmp_path), str(ROOT / "benchmarks")]))
+    small, large = (process.measure("work", megabytes) for megabytes in (1, 120))
+    assert small.peak < here.nbytes / 2**30 / 2
+    assert 0.1 < large.peak - small.peak < 0.15
+    assert large.seconds > 0
+
+
+def test_seeds_of_many_classes() -> None:
+    labels = np.where(np.arange(5000) < 1000, -1, np.arange(5000) % 300)
+    known = draw_seeds(labels)
+    drawn = known >= 0
+    np.testing.assert_array_equal(known[drawn], labels[drawn])
+    assert set(known[drawn]) == set(range(300))
+    assert 300 <= drawn.sum() <= 340  # 1% of 4000, and one of each class without

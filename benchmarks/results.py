@@ -1,0 +1,107 @@
+"""What was measured, as data: printed as a row of a table, kept as a line of JSON, read again for the page."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+
+__all__ = ["HEADER", "Point", "Result", "Run", "latest", "store"]
+
+HEADER = "| work | peer | isotherm | isotherm needs | goal |\n|---|---|---|---|---|"
+
+
+@dataclass(frozen=True)
+class Result:
+    """Ours against a peer, both in the same unit, turn by turn.
+
+    ``goal`` is how many times less ours has to be; below 1, ours may be more, ``1 / goal`` times at most.
+    """
+
+    work: str
+    peer: str
+    theirs: list[float]
+    name: str
+    ours: list[float]
+    goal: float
+    unit: str = "s"
+
+    @property
+    def ratio(self) -> float:
+        """The median of theirs over the median of ours."""
+        return median(self.theirs) / median(self.ours)
+
+    @property
+    def reached(self) -> bool:
+        return self.ratio >= self.goal
+
+    def row(self) -> str:
+        """A row of the table: medians, least and greatest, ratio of the medians, spread of the ratios of each turn."""
+        cells = [
+            self.work,
+            f"{self.peer}: {_describe(self.theirs, self.unit)}",
+            f"{self.name}: {_describe(self.ours, self.unit)}",
+            self._ratio_and_spread(),
+            self._verdict(),
+        ]
+        return f"| {' | '.join(cells)} |"
+
+    def _ratio_and_spread(self) -> str:
+        less = self.goal >= 1
+        turns = [p / o if less else o / p for p, o in zip(self.theirs, self.ours, strict=True)]
+        ratio, words = (self.ratio, "times less") if less else (1 / self.ratio, "times as much")
+        spread = f" ({min(turns):.3g} to {max(turns):.3g})" if len(turns) > 1 else ""
+        return f"{ratio:.3g} {words}{spread}"
+
+    def _verdict(self) -> str:
+        goal = f"at least {self.goal:.3g}" if self.goal >= 1 else f"at most {1 / self.goal:.3g}"
+        return f"{goal}: {'reached' if self.reached else 'MISSED'}"
+
+
+@dataclass(frozen=True)
+class Point:
+    """How long a contestant took on a graph of so many entries."""
+
+    contestant: str
+    entries: int
+    seconds: list[float]
+
+    def row(self) -> str:
+        return f"{self.contestant}, {self.entries} entries: {_describe(self.seconds, 's')}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a suite, and where and when it ran."""
+
+    suite: str
+    scale: float
+    date: str
+    machine: str
+    results: list[Result] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+
+    @classmethod
+    def from_json(cls, line: str) -> "Run":
+        parts = json.loads(line)
+        results = [Result(**part) for part in parts.pop("results")]
+        return cls(**parts | {"results": results, "points": [Point(**part) for part in parts["points"]]})
+
+
+def store(run: Run, path: Path) -> None:
+    """Add a run at the end of a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as lines:
+        lines.write(json.dumps(asdict(run)) + "\n")
+
+
+def latest(path: Path, scale: float, suites: Iterable[str]) -> list[Run]:
+    """The last run of each suite at this scale, in the order of the suites."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    runs = {run.suite: run for run in map(Run.from_json, lines) if run.scale == scale}
+    return [runs[suite] for suite in suites if suite in runs]
+
+
+def _describe(values: list[float], unit: str) -> str:
+    spread = f" ({min(values):.3g} to {max(values):.3g})" if len(set(values)) > 1 else ""
+    return f"{median(values):.3g} {unit}{spread}"
