@@ -1,6 +1,8 @@
 """The Dirichlet classifier: section 3 of the paper, as a scikit-learn estimator."""
 
 import os
+import warnings
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -11,6 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, column_or_1d, validate_data
 
+from isotherm.certificate import Certificate, certify
+from isotherm.dirichlet import ConvergenceWarning
 from isotherm.engines import ENGINES, get_engine
 from isotherm.graph import as_graph
 from isotherm.ranking import rank
@@ -23,6 +27,7 @@ __all__ = ["DirichletClassifier"]
 
 KEPT = ("temperatures_", "scores_")
 BEST = ("best_classes_", "best_scores_")
+CERTAIN_TOLS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)  # tried in turn with stop="labels"
 
 
 class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -50,6 +55,11 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Where to solve.
     n_threads : int, optional
         Number of threads; by default ``ISOTHERM_THREADS``, or all cores.
+    stop : {"error", "labels"}
+        When to end: as soon as the error is below ``tol``, or as soon as enough labels are certified, whatever the
+        error. The second costs less than a tolerance so small that labels cannot be wrong.
+    open_share : float
+        With ``stop="labels"``, the share of the labels that need not be certified.
     max_memory : int, optional
         Bytes that temperatures, scores and probabilities may take; by default a quarter of the machine's memory. Where
         there are more classes than that, they are solved block after block, and of the scores only the best few of
@@ -69,6 +79,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Probability of the label: 1 at seeds, 0 where unreached.
     best_classes_, best_scores_ : ndarray of shape (n, 5)
         Only where all scores exceed ``max_memory``: the best of each node, as places in ``classes_`` (-1 for none).
+    certified_ : ndarray of bool, shape (n,)
+        Nodes whose label is certainly that of exact equilibrium, by a bound on the error of their temperatures. It is
+        found on first use, by a few more sweeps; for a directed graph, by another solve.
     reached_ : ndarray of bool, shape (n,)
         Nodes that are connected to a seed.
     solution_ : Solution
@@ -106,6 +119,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         engine: str = "local",
         n_threads: int | None = None,
         max_memory: int | None = None,
+        stop: str = "error",
+        open_share: float = 0.05,
     ) -> None:
         self.rule = rule
         self.solver = solver
@@ -115,6 +130,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.engine = engine
         self.n_threads = n_threads
         self.max_memory = max_memory
+        self.stop = stop
+        self.open_share = open_share
 
     def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:
         """Label the nodes of a graph.
@@ -134,7 +151,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
         seeds = Seeds.from_labels(column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y, graph)
         seeds.warn_about_rare()
-        for name in ("_known_probabilities", *KEPT, *BEST):
+        for name in ("_known_probabilities", "_certificate", *KEPT, *BEST):
             self.__dict__.pop(name, None)
         self.graph_, self.seeds_ = graph, seeds
         self.classes_ = seeds.classes
@@ -147,7 +164,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "n_threads": self.n_threads,
             "progress": progress,
         }
-        if self._needed_memory() <= self._allowed_memory():
+        if self.stop == "labels":
+            self._fit_until_certain(options)
+        elif self._needed_memory() <= self._allowed_memory():
             self._fit_all(options)
         else:
             self._fit_in_blocks(options)
@@ -156,8 +175,36 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_all(self, options: dict[str, Any]) -> None:
         seeds = self.seeds_
-        self.solution_ = get_engine(self.engine).solve(self.graph_, seeds.nodes, seeds.values(), **options)
-        self.temperatures_ = self.solution_.temperatures
+        self._take(get_engine(self.engine).solve(self.graph_, seeds.nodes, seeds.values(), **options))
+
+    def _fit_until_certain(self, options: dict[str, Any]) -> None:
+        """Lower the tolerance until enough labels are certified."""
+        iterations = 0
+        for tol in CERTAIN_TOLS:
+            self._fit_all(options | {"tol": tol})
+            iterations += self.solution_.iterations
+            certificate = self._certificate = self._certify()
+            self._take(
+                replace(
+                    self.solution_,
+                    temperatures=certificate.temperatures,
+                    iterations=iterations,
+                    error_bound=certificate.error_bound,
+                )
+            )
+            unknown = np.count_nonzero(self.reached_ & ~self.certified_)
+            if unknown <= self.open_share * np.count_nonzero(self.reached_):
+                return
+            options["start"] = self.temperatures_
+        share = unknown / np.count_nonzero(self.reached_)
+        message = f"{share:.1%} of the labels are not certified: they may be ties; raise open_share={self.open_share:g}"
+        warnings.warn(message, ConvergenceWarning, stacklevel=3)
+
+    def _take(self, solution: Solution) -> None:
+        """Draw the conclusions from a solution."""
+        seeds = self.seeds_
+        self.solution_ = solution
+        self.temperatures_ = solution.temperatures
         self.reached_ = ~np.isnan(self.temperatures_[:, 0])
         self.scores_ = apply_rule(self.rule, self.temperatures_, seeds)
         self.labels_ = self._labels(self.scores_)
@@ -169,6 +216,30 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = self.seeds_.decode(ranking.classes[:, 0].astype(np.int64))
         self._best_confidence = ranking.confidence
         self._best_confidence[self.seeds_.nodes] = 1
+
+    @property
+    def certified_(self) -> NDArray[np.bool_]:
+        """Nodes whose label is certainly that of exact equilibrium."""
+        check_is_fitted(self)
+        codes = self._certificate.labels(self.rule, self.seeds_)
+        return (codes >= 0) & (self.seeds_.decode(codes) == self.labels_)
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        return self._certify()
+
+    def _certify(self) -> Certificate:
+        seeds = self.seeds_
+        return certify(
+            self.graph_,
+            seeds.nodes,
+            seeds.values(),
+            self.temperatures_,
+            side=self.side,
+            solver=self.solver,
+            tol=self.tol,
+            n_threads=self.n_threads,
+        )
 
     def _needed_memory(self) -> int:
         """Bytes of temperatures, scores and probabilities."""
@@ -244,6 +315,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ("rule", RULES),
             ("solver", tuple(SOLVERS)),
             ("side", ("both", "source")),
+            ("stop", ("error", "labels")),
             ("engine", ENGINES),
         ):
             if getattr(self, name) not in allowed:
@@ -254,6 +326,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("tol=None asks for a fixed number of iterations: set max_iter")
         if self.tol is not None and not self.tol > 0:
             raise ValueError(f"tol={self.tol!r}, but it must be positive, or None for exactly max_iter iterations")
+        if not 0 <= self.open_share < 1:
+            raise ValueError(f"open_share={self.open_share!r}, but it must be at least 0 and below 1")
         if self.max_memory is not None and not self.max_memory > 0:
             raise ValueError(f"max_memory={self.max_memory!r}, but it must be a positive number of bytes")
         if self.max_iter is not None and self.max_iter < 1:

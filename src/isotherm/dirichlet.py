@@ -28,6 +28,7 @@ __all__ = [
     "ConvergenceWarning",
     "UnreachedWarning",
     "Values",
+    "column_blocks",
     "interior_system",
     "joined",
     "solve",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from isotherm import kernels
 from isotherm.kernels import reference
 from isotherm.solvers.base import Progress, Solution, Solver, System
-from isotherm.solvers.cg import ConjugateGradient
+from isotherm.solvers.cg import CLOSE, ConjugateGradient
 from isotherm.solvers.convergence import Convergence
 from isotherm.solvers.direct import Direct
 from isotherm.solvers.elimination import Elimination
@@ -57,6 +57,12 @@ class Auto:
             progress=progress,
         )
         return replace(second, iterations=solution.iterations + second.iterations)
+
+    def horizon(self) -> NDArray[np.float64]:
+        """About the expected time to absorption; see :class:`isotherm.solvers.base.Solver`."""
+        if self._settled is None:
+            self._settled = self._first(np.zeros((len(self.system.boundary), 1)), CLOSE)
+        return self._settled.horizon()
 
     def _first(self, values: NDArray[np.float64], tol: float | None) -> Solver:
         if self._settled is not None and tol is not None:

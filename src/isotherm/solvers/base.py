@@ -127,7 +127,7 @@ class Solver(Protocol):
         values : ndarray of shape (s, k)
             Temperatures of the boundary nodes, in at most ``MOST_COLUMNS`` columns.
         start : ndarray of shape (n, k), optional
-            Temperatures to begin from.
+            Temperatures to begin from, NaN where unknown.
         tol : float or None
             Largest error allowed, relative to the spread of the temperatures of a column; None for exactly
             ``max_iter`` iterations.
@@ -138,4 +138,8 @@ class Solver(Protocol):
         progress : callable, optional
             Called after each iteration with its number and the present error.
         """
+        ...
+
+    def horizon(self) -> NDArray[np.float64]:
+        """About the expected time to absorption, ``(I - Q) h = 1``, of each interior node, shape (n,); 0 elsewhere."""
         ...

@@ -10,7 +10,10 @@ from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, System
 from isotherm.solvers.iterative import Block, Horizon, Iteration, Iterative
 
-__all__ = ["ConjugateGradient", "balance", "ratio"]
+__all__ = ["CLOSE", "ConjugateGradient", "balance", "ratio"]
+
+CLOSE = 0.05  # residual of the horizon that is small enough
+PATIENCE = 500  # iterations in which it must halve
 
 
 class ConjugateGradient(Iterative):
@@ -44,6 +47,17 @@ class ConjugateGradient(Iterative):
             yield Iteration(report, Horizon(float(report.size[block.clock]), float(report.residual[block.clock])))
             if not energy.any():
                 return
+
+    def horizon(self) -> NDArray[np.float64]:
+        """About the expected time to absorption; see :class:`isotherm.solvers.base.Solver`."""
+        nothing = np.zeros((len(self.system.boundary), 1))
+        block = Block(self.system, nothing, np.zeros(1), np.float64, self.threads)
+        least, since = np.inf, 0
+        for _, horizon in self.iterate(block):
+            least, since = (horizon.missing, 0) if horizon.missing < least / 2 else (least, since + 1)
+            if horizon.missing <= CLOSE or since > PATIENCE:
+                break
+        return np.array(block.x[:, block.clock])
 
     @staticmethod
     def _step(block: Block, length: NDArray[np.float64], p: Floats, q: Floats, r: Floats) -> Report:

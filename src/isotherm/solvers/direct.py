@@ -52,7 +52,7 @@ class Direct:
             correction = self._correct(temperatures)
             temperatures[self.interior] += correction
         residual = np.abs(self._residual(temperatures)) / self.system.degree[self.interior, None]
-        horizon = float(np.max(self._solve(self.system.degree[self.interior]), initial=0))
+        horizon = float(np.max(self.horizon(), initial=0))
         spread = _close(temperatures[self.system.reached], closed).std(axis=0)
         error, bound, rest = (
             largest_ratio(np.abs(_close(value, closed)).max(axis=0, initial=0), spread)
@@ -70,6 +70,12 @@ class Direct:
             converged=tol is not None and min(error, bound) <= tol,
             seconds=time.perf_counter() - began,
         )
+
+    def horizon(self) -> NDArray[np.float64]:
+        """The expected time to absorption; see :class:`isotherm.solvers.base.Solver`."""
+        times = np.zeros(len(self.system.degree))
+        times[self.interior] = self._solve(self.system.degree[self.interior])
+        return times
 
     def _residual(self, temperatures: NDArray[np.float64]) -> NDArray[np.float64]:
         neighbours = self.rows @ np.nan_to_num(temperatures)  # an interior node has no unreached neighbour

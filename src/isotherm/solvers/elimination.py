@@ -18,7 +18,7 @@ from isotherm import kernels
 from isotherm.graph import Csr
 from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, Progress, Solution, System
-from isotherm.solvers.cg import balance, ratio
+from isotherm.solvers.cg import CLOSE, balance, ratio
 from isotherm.solvers.convergence import PRECONDITIONED, largest_ratio
 from isotherm.solvers.iterative import deviations
 
@@ -77,6 +77,17 @@ class Elimination:
             seconds=time.perf_counter() - began,
         )
 
+    def horizon(self) -> NDArray[np.float64]:
+        """About the expected time to absorption; see :class:`isotherm.solvers.base.Solver`."""
+        run = _Run(self, np.zeros((len(self.whole.boundary), 1)), 1.0, MAX_ITER, False, None)
+        run.source = self.degree
+        while run.missing > CLOSE and run.tol > np.finfo(np.float64).eps:
+            run.tol /= 100
+            run.finish()
+        times = np.zeros(len(self.whole.degree))
+        times[self.numbering] = run.x[:, 0]
+        return times
+
 
 class _Run:
     """The solve of a block of columns."""
@@ -100,11 +111,12 @@ class _Run:
         self.closing[: self.columns] = closed
         self.watched = np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
         self.iterations = 0
-        self.error = self.residual = np.inf
+        self.error = self.residual = self.missing = np.inf
+        self.source: NDArray[np.float64] | None = None  # heat that enters at the nodes, in the first column
 
     def begin(self, start: NDArray[np.floating]) -> None:
-        """Set the temperatures of the interior."""
-        self.x[self.solver.inside, : self.columns] = start - self.offset
+        """Set the temperatures of the interior; NaN is unknown."""
+        self.x[self.solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
 
     def temperatures(self) -> NDArray[np.float64]:
         """The columns as temperatures, in the solver's numbering."""
@@ -134,7 +146,9 @@ class _Run:
     def _relative_residual(self, r: Floats, spread: NDArray[np.float64]) -> float:
         inside = self.solver.inside
         scaled = np.abs(r[inside, : self.columns]) / self.solver.degree[inside, None]
-        return largest_ratio(scaled.max(axis=0, initial=0), spread[: self.columns])
+        largest = scaled.max(axis=0, initial=0)
+        self.missing = float(largest.max(initial=0))
+        return largest_ratio(largest, spread[: self.columns])
 
     def _residual(self, dtype: type[np.floating]) -> Floats:
         """The residual of the present temperatures, computed in float64."""
@@ -142,6 +156,8 @@ class _Run:
         heat = self.solver.heat
         weights = None if heat.weights is None else heat.weights.astype(np.float64, copy=False)
         kernels.active.laplacian(heat.indptr, heat.indices, weights, self.solver.degree, self.x, q, self.solver.threads)
+        if self.source is not None:
+            q[:, 0] -= self.source
         r = kernels.block(len(self.x), self.width, dtype)
         np.negative(q, out=r, casting="same_kind")
         return r

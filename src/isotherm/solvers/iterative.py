@@ -86,9 +86,9 @@ class Block:
         return np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
 
     def begin(self, start: NDArray[np.floating]) -> None:
-        """Set the temperatures of the interior."""
+        """Set the temperatures of the interior; NaN is unknown."""
         interior = self.system.interior
-        self.deviations[interior] = start[interior] - self.offset
+        self.deviations[interior] = np.nan_to_num(start[interior] - self.offset)
 
     def temperatures(self) -> Floats:
         """The columns as temperatures, NaN where unreached."""

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.kernels import Report
+from isotherm.solvers.cg import ConjugateGradient
 from isotherm.solvers.iterative import Block, Horizon, Iteration, Iterative
 
 __all__ = ["Sweeps"]
@@ -39,3 +40,7 @@ class Sweeps(Iterative):
             surviving = float(report.size[block.clock])
             yield Iteration(report, Horizon(walked, surviving))
             walked += surviving
+
+    def horizon(self) -> NDArray[np.float64]:
+        """About the expected time to absorption, which is not found by sweeps."""
+        return ConjugateGradient(self.system, self.threads).horizon()
