@@ -14,6 +14,7 @@ SUITES = {
     "foundation": "benchmarks.foundation",
     "laplace-learning": "benchmarks.laplace_learning",
     "bandwidth": "benchmarks.bandwidth",
+    "grid": "benchmarks.grid",
     "hard-graphs": "benchmarks.hard_graphs",
     "directed": "benchmarks.directed",
     "many-classes": "benchmarks.many_classes",

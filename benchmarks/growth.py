@@ -16,8 +16,8 @@ from scipy.sparse import csr_matrix
 from sknetwork.classification import DiffusionClassifier
 
 import isotherm as iso
+from benchmarks import hard_graphs
 from benchmarks.graphs import CLASSES, balanced_seeds, kept_power_law
-from benchmarks.hard_graphs import Problem, diagonal_cg
 from benchmarks.harness import Contestant
 from benchmarks.laplace_learning import TOL, laplace_learning, loosest_residual
 from benchmarks.results import Point, Result
@@ -51,19 +51,17 @@ def scikit_network(job: Job) -> Contestant:
 
 
 def graphlearning(job: Job) -> Contestant:
-    exact = iso.DirichletClassifier(tol=1e-8).fit(job.matrix, job.labels).temperatures_
+    exact = iso.DirichletClassifier(tol=1e-6).fit(job.matrix, job.labels).temperatures_
     residual = loosest_residual(job.matrix, job.labels, exact)
     return Contestant("GraphLearning, equilibrium", partial(laplace_learning, job.matrix, job.labels, residual))
 
 
 def scipy_cg(job: Job) -> Contestant:
-    """On one column, times their number."""
     seeds = int(np.count_nonzero(job.labels >= 0))
-    problem = Problem("", iso.Graph.from_scipy(job.matrix), seeds, CLASSES, solver="cg", error=TOL)
-    column = partial(diagonal_cg, problem)
-    residual = problem.residual_for(column)
-    factor = problem.sources.shape[1]
-    return Contestant("SciPy cg, equilibrium", partial(column, problem.sources[:, 0], residual), factor)
+    problem = hard_graphs.Problem("", iso.Graph.from_scipy(job.matrix), seeds, CLASSES, solver="cg", error=TOL)
+    contestant = hard_graphs.scipy_cg(problem)
+    contestant.name = "SciPy cg, equilibrium"
+    return contestant
 
 
 CONTESTANTS: tuple[Callable[[Job], Contestant], ...] = (
