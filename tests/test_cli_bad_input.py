@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,9 +11,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+import zstandard
 from commands import Run, command, leftovers, runner
+from scipy.sparse import csr_array, save_npz
 
 OLD = "the old result\n"
+PYTHON = re.compile(r"\w=(True|False|None|\d|'|$)|\bforce\b(?<!-force)")
 
 
 @pytest.fixture
@@ -28,12 +32,19 @@ def junk(path: Path) -> None:
     path.write_bytes(np.random.default_rng(0).integers(0, 256, 5000, dtype=np.uint8).tobytes())
 
 
-def truncated_gzip(path: Path) -> None:
-    path.write_bytes(gzip.compress(b"source,target\n" + b"ann,bob\n" * 10_000)[:-20])
-
-
-def truncated_parquet(path: Path) -> None:
-    pl.DataFrame({"source": ["ann"] * 1000, "target": ["bob"] * 1000}).write_parquet(path)
+def truncated(path: Path) -> None:
+    """A file in the format that its suffix says, but for its last bytes."""
+    lines = b"source,target\n" + b"ann,bob\n" * 10_000
+    frame = pl.DataFrame({"source": ["ann"] * 1000, "target": ["bob"] * 1000})
+    match path.suffix:
+        case ".gz":
+            path.write_bytes(gzip.compress(lines))
+        case ".zst":
+            path.write_bytes(zstandard.compress(lines))
+        case ".parquet":
+            frame.write_parquet(path)
+        case ".arrow":
+            frame.write_ipc(path)
     path.write_bytes(path.read_bytes()[:-20])
 
 
@@ -41,22 +52,50 @@ def nothing(path: Path) -> None:
     pass
 
 
+def arc(path: Path) -> None:
+    save_npz(path, csr_array([[0, 1], [2, 0]]))
+
+
+def weights(weight: str) -> Callable[[Path], object]:
+    return text(f"source,target,weight\nann,gus,1\nann,bob,{weight}\n")
+
+
+JUNK = ("csv", "tsv", "txt", "csv.gz", "csv.zst", "arrow", "mtx", "npz", "graphml", "gexf", "graph")
+MIXED = (
+    '<gexf><graph><nodes><node id="ann"/><node id="gus"/></nodes><edges><edge source="ann" target="gus"/>'
+    '<edge source="gus" target="ann" type="directed"/></edges></graph></gexf>'
+)
+
+
 BAD_EDGES: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
-    ("missing", "none.csv", nothing, ["none.csv does not exist"]),
+    ("missing", "none.csv", nothing, ["none.csv does not exist; check its name"]),
+    ("misspelt", "edge.csv", nothing, ["edge.csv does not exist; did you mean edges.csv?"]),
+    ("in a file", "edges.csv/e.csv", nothing, ["edges.csv/e.csv is inside a file"]),
     ("empty", "bad.csv", text(""), ["bad.csv is empty"]),
-    ("directory", "bad.csv", Path.mkdir, ["bad.csv is a directory"]),
-    ("junk", "bad.csv", junk, ["bad.csv"]),
-    ("junk parquet", "bad.parquet", junk, ["bad.parquet", "Parquet"]),
-    ("wrong delimiter", "bad.csv", text("ann/bob\nbob/cat\ncat/gus\n"), ["bad.csv", "one column"]),
+    ("empty parquet", "bad.parquet", text(""), ["bad.parquet is empty"]),
+    ("directory", "bad.csv", Path.mkdir, ["bad.csv is a directory, not a file; give a file in it"]),
+    *((f"junk {suffix}", f"bad.{suffix}", junk, [f"bad.{suffix}"]) for suffix in JUNK),
+    ("junk parquet", "bad.parquet", junk, ["bad.parquet", "not a Parquet file", "make it again"]),
+    ("wrong delimiter", "bad.csv", text("ann/bob\nbob/cat\n"), ["bad.csv", "one column", "with --delimiter"]),
     ("short row", "bad.csv", text("source,target\nann,bob\nbob\ncat,gus\n"), ["bad.csv, line 3"]),
-    ("text weight", "bad.csv", text("source,target,weight\nann,gus,x\n"), ["bad.csv, line 2", "weight", "'x'"]),
-    ("negative weight", "bad.csv", text("source,target,weight\nann,gus,1\nann,bob,-1\n"), ["line 3", "weight", "-1"]),
-    ("nan weight", "bad.csv", text("source,target,weight\nann,gus,NaN\n"), ["line 2", "weight"]),
-    ("infinite weight", "bad.csv", text("source,target,weight\nann,gus,inf\n"), ["line 2", "weight"]),
+    ("long row", "bad.csv", text("source,target\nann,bob\nbob,cat,1\n"), ["bad.csv, line 3"]),
+    ("text weight", "bad.csv", weights("x"), ["bad.csv, line 3", "weight", "'x'", "--unweighted"]),
+    ("negative weight", "bad.csv", weights("-1"), ["bad.csv, line 3", "weight", "-1", "--unweighted"]),
+    ("nan weight", "bad.csv", weights("NaN"), ["bad.csv, line 3", "weight", "nan", "--unweighted"]),
+    ("infinite weight", "bad.csv", weights("inf"), ["bad.csv, line 3", "weight", "inf", "--unweighted"]),
+    ("empty weight", "bad.csv", weights(""), ["bad.csv, line 3", "weight is empty"]),
+    ("empty id", "bad.csv", text("source,target\nann,\n"), ["bad.csv, line 2", "target is empty"]),
     ("header only", "bad.csv", text("source,target\n"), ["bad.csv", "no rows"]),
-    ("truncated gzip", "bad.csv.gz", truncated_gzip, ["bad.csv.gz", "truncated"]),
-    ("truncated parquet", "bad.parquet", truncated_parquet, ["bad.parquet", "Parquet"]),
-    ("unknown suffix", "bad.docx", text("a,b\n"), ["bad.docx", "format"]),
+    ("comments only", "bad.txt", text("# source target\n"), ["bad.txt", "no rows"]),
+    ("latin-1", "bad.csv", lambda path: path.write_bytes(b"a,b\nz\xe9,c\n"), ["bad.csv, line 2", "UTF-8"]),
+    ("truncated gzip", "bad.csv.gz", truncated, ["bad.csv.gz is truncated", "copy it again"]),
+    ("truncated zstandard", "bad.csv.zst", truncated, ["bad.csv.zst is truncated", "copy it again"]),
+    ("truncated parquet", "bad.parquet", truncated, ["bad.parquet", "Parquet", "make it again"]),
+    ("truncated arrow", "bad.arrow", truncated, ["bad.arrow", "Arrow", "make it again"]),
+    ("unknown suffix", "bad.docx", text("a,b\n"), ["bad.docx", "give it with --format"]),
+    ("no edges", "bad.jsonl", text('{"source": "ann"}\n'), ["bad.jsonl", "edges are read from"]),
+    ("not symmetric", "bad.npz", arc, ["bad.npz", "not symmetric", "add --directed"]),
+    ("edges and arcs", "bad.gexf", text(MIXED), ["bad.gexf", "decide with --directed or --undirected"]),
 ]
 
 
@@ -70,6 +109,7 @@ def refused(run: Run, *arguments: str | Path) -> str:
     assert outcome.err.startswith("isotherm: ")
     assert outcome.err.count("\n") == 1
     assert "Traceback" not in outcome.err
+    assert not PYTHON.search(outcome.err), "an option is not called by the name of its parameter"
     assert Path("old.csv").read_text() == OLD
     assert sorted(path.name for path in Path().iterdir()) == before
     return outcome.err
@@ -91,11 +131,17 @@ BAD_SEEDS: list[tuple[str, str, list[str]]] = [
     ("one class", "node,label\nann,tea\ngus,tea\n", ["bad.csv", "'tea'", "at least two"]),
     ("two labels", "node,label\nann,tea\ngus,coffee\nann,coffee\n", ["bad.csv", "'ann'", "line 2", "line 4"]),
     (
-        "unknown nodes",
-        "node,label\nann,tea\nzoe,tea\nyan,coffee\n",
-        ["bad.csv", "2 seeds", "'zoe'", "'yan'", "--ignore-missing-seeds"],
+        "unknown node",
+        "node,label\nann,tea\ngus,coffee\nzoe,tea\n",
+        ["bad.csv: 1 seed is not in the graph: 'zoe'; correct it, or leave it out with --ignore-missing-seeds\n"],
     ),
-    ("one column", "node\nann\ngus\n", ["bad.csv", "one column"]),
+    (
+        "unknown nodes",
+        "node,label\nzoe,tea\nyan,coffee\n",
+        ["bad.csv: 2 seeds are", "(7 nodes, such as 'ann', 'bob', 'cat'): 'zoe', 'yan'", "--ignore-missing-seeds"],
+    ),
+    ("one column", "node\nann\ngus\n", ["bad.csv", "one column", "with --labels-delimiter"]),
+    ("short row", "node,label\nann,tea\ngus\n", ["bad.csv, line 3"]),
 ]
 
 
@@ -117,25 +163,36 @@ def test_missing_seeds_can_be_ignored(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["edges.csv"], ["SEEDS", "isotherm classify --help"]),
-        (["edges.csv", "seeds.csv", "--tol", "x"], ["--tol", "float"]),
-        (["edges.csv", "seeds.csv", "--tol", "0"], ["--tol"]),
-        (["edges.csv", "seeds.csv", "--rule", "best"], ["--rule", "centered"]),
-        (["edges.csv", "seeds.csv", "--min-confidence", "2"], ["--min-confidence"]),
+        (["edges.csv"], ["SEEDS is missing; see isotherm classify --help"]),
+        (["edges.csv", "seeds.csv", "more.csv"], ["more.csv is one argument too many"]),
+        (["edges.csv", "seeds.csv", "-o"], ["-o needs a value"]),
+        (["edges.csv", "seeds.csv", "--tol", "x"], ["--tol is x: give a number"]),
+        (["edges.csv", "seeds.csv", "--max-iter", "ten"], ["--max-iter is ten: give a whole number"]),
+        (["edges.csv", "seeds.csv", "--tol", "0"], ["--tol is 0"]),
+        (["edges.csv", "seeds.csv", "--rule", "best"], ["--rule is best: choose from centered, relative"]),
+        (["edges.csv", "seeds.csv", "--min-confidence", "2"], ["--min-confidence is 2"]),
         (["edges.csv", "seeds.csv", "--nothing"], ["--nothing"]),
         (["-", "-"], ["standard input"]),
-        (["edges.csv", "seeds.csv", "--weight", "cost"], ["edges.csv", "'cost'"]),
-        (["edges.csv", "seeds.csv", "--delimiter", ";"], ["edges.csv", "one column"]),
-        (["edges.csv", "seeds.csv", "--labels-delimiter", "tab"], ["seeds.csv", "one column"]),
+        (["edges.csv", "seeds.csv", "--weight", "cost"], ["edges.csv", "'cost'", "'weight'"]),
+        (["edges.csv", "seeds.csv", "--weight", "source"], ["edges.csv", "different columns"]),
+        (["edges.csv", "seeds.csv", "--weight", "3", "--unweighted"], ["--unweighted and --weight 3 contradict"]),
+        (["edges.csv", "seeds.csv", "--delimiter", ";"], ["edges.csv", "one column", "--delimiter"]),
+        (["edges.csv", "seeds.csv", "--delimiter", "ab"], ["--delimiter 'ab' cannot be used"]),
+        (["edges.csv", "seeds.csv", "--labels-delimiter", "tab"], ["seeds.csv", "one column", "--labels-delimiter"]),
+        (["edges.csv", "seeds.csv", "--labels-delimiter", "ab"], ["--labels-delimiter 'ab' cannot be used"]),
         (["edges.csv", "seeds.csv", "--source", "9"], ["edges.csv", "no column 9"]),
-        (["edges.csv", "seeds.csv", "--format", "xlsx"], ["'xlsx'", "parquet"]),
-        (["edges.csv", "seeds.csv", "-o", "none/x.csv"], ["none/x.csv", "does not exist"]),
-        (["edges.csv", "seeds.csv", "-o", "."], ["format"]),
-        (["edges.csv", "seeds.csv", "-o", "x.mtx"], ["x.mtx", "mtx"]),
-        (["edges.csv", "seeds.csv", "-o", "old.csv"], ["old.csv exists", "force"]),
+        (["edges.csv", "seeds.csv", "--format", "xlsx"], ["--format is 'xlsx'", "parquet"]),
+        (["edges.csv", "seeds.csv", "--labels-format", "xlsx"], ["--labels-format is 'xlsx'", "parquet"]),
+        (["edges.csv", "seeds.csv", "--output-format", "npz"], ["csv, tsv, jsonl, parquet, arrow, not as 'npz'"]),
+        (["edges.csv", "seeds.csv", "-o", "none/x.csv"], ["none/x.csv", "does not exist; create it"]),
+        (["edges.csv", "seeds.csv", "-o", "."], [". is a directory"]),
+        (["edges.csv", "seeds.csv", "-o", "x.mtx"], ["x.mtx", ".csv", "or give --output-format"]),
+        (["edges.csv", "seeds.csv", "-o", "old.csv"], ["old.csv exists", "overwrite it with --force"]),
         (["edges.csv", "seeds.csv", "-o", "edges.csv", "--force"], ["edges.csv is also an input"]),
-        (["edges.csv", "seeds.csv", "-o", "x.csv", "--json-summary", "x.csv"], ["two names"]),
-        (["edges.csv", "seeds.csv", "--json-summary", "old.csv"], ["old.csv exists"]),
+        (["edges.csv", "seeds.csv", "-o", "x.csv", "--json-summary", "x.csv"], ["both x.csv"]),
+        (["edges.csv", "seeds.csv", "--json-summary", "-"], ["both standard output"]),
+        (["edges.csv", "seeds.csv", "--json-summary", "old.csv"], ["old.csv exists", "--force"]),
+        (["edges.csv", "seeds.csv", "--json-summary", "none/s.json"], ["none/s.json", "does not exist"]),
     ],
 )
 def test_bad_usage(run: Run, arguments: list[str], words: list[str]) -> None:
@@ -145,19 +202,30 @@ def test_bad_usage(run: Run, arguments: list[str], words: list[str]) -> None:
 
 def test_a_header_can_be_taken_for_data_and_data_for_a_header(run: Run) -> None:
     Path("bare.csv").write_text("ann,bob\nbob,gus\n")
-    read = run("classify", "bare.csv", "seeds.csv", "--no-header")
-    assert read.out.splitlines()[1].startswith("ann,tea")
+    assert run("classify", "bare.csv", "seeds.csv", "--no-header").out.splitlines()[1].startswith("ann,tea")
     sentence = refused(run, "bare.csv", "seeds.csv", "--header")  # "ann" is then the name of a column
     assert "'ann'" in sentence
+    assert "with --no-header" in sentence
     sentence = refused(run, "edges.csv", "seeds.csv", "--no-header")
-    assert "edges.csv, line 1" in sentence
-    assert "'weight'" in sentence
+    assert "edges.csv, line 1: the weight is 'weight'" in sentence
+    assert "with --header" in sentence
+    sentence = refused(run, "edges.csv", "seeds.csv", "--no-labels-header")
+    assert "'node'" in sentence
+    assert "with --labels-header" in sentence
+
+
+def test_a_header_that_was_not_found_is_seen(run: Run) -> None:
+    Path("odd.csv").write_text("package,needs\nann,bob\nbob,gus\n")
+    outcome = run("classify", "odd.csv", "seeds.csv")
+    assert (
+        "odd.csv: source=col 1, target=col 2, weight=none, header=no, delimiter=comma, first=package\n" in outcome.err
+    )
 
 
 def test_a_process_says_the_same(tmp_path: Path) -> None:
     (tmp_path / "old.csv").write_text(OLD)
     outcome = command("classify", "none.csv", "none.csv", "-o", "old.csv", "--force", folder=tmp_path)
-    assert outcome == (2, "", "isotherm: none.csv does not exist\n")
+    assert outcome == (2, "", "isotherm: none.csv does not exist; check its name\n")
     assert (tmp_path / "old.csv").read_text() == OLD
 
 
@@ -171,6 +239,8 @@ def test_an_unknown_command_is_refused(run: Run) -> None:
 def test_bad_settings_in_the_environment_are_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOTHERM_TOL", "small")
     assert "ISOTHERM_TOL" in refused(run, "edges.csv", "seeds.csv")
+    monkeypatch.setenv("ISOTHERM_THREADS", "many")
+    assert "ISOTHERM_THREADS is 'many'; it must be a number" in refused(run, "edges.csv", "seeds.csv", "--tol", "0.1")
 
 
 def test_an_output_that_cannot_be_written(run: Run) -> None:
@@ -187,7 +257,8 @@ def test_standard_output_that_is_full(tmp_path: Path) -> None:
     shell = f"{sys.executable} -m isotherm classify e.csv s.csv -q > /dev/full"
     result = subprocess.run(shell, shell=True, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
-    assert "the disk is full" in result.stderr
+    assert result.stderr.startswith("isotherm: standard output cannot be written: the disk is full")
+    assert result.stderr.count("\n") == 1
     assert "Traceback" not in result.stderr
 
 

@@ -1,6 +1,7 @@
 """``isotherm classify``: what is read, what is written, what is said."""
 
 import json
+import re
 import sys
 import typing
 import warnings
@@ -97,12 +98,14 @@ def test_the_summary_for_people(run: Run) -> None:
     facts = dict(line.split(maxsplit=1) for line in outcome.err.splitlines() if line[:1].islower() and "  " in line)
     assert facts["nodes"] == "7"
     assert facts["edges"] == "8 (weighted)"
-    assert facts["seeds"] == "2"
+    assert facts["seeds"] == "2 (28.6% of the nodes)"
     assert facts["unreached"] == "0"
     assert facts["rule"] == "centered"
     assert facts["solver"].startswith("direct, 0 iterations, residual ")
-    assert all(stage in facts["seconds"] for stage in ("reading", "solving", "writing"))
-    assert facts["coffee"].split() == ["1", "50.0%", "4", "57.1%"]
+    assert re.fullmatch(r"reading [\d.]+, solving [\d.]+, writing [\d.]+, total [\d.]+", facts["seconds"])
+    *counts, share = facts["coffee"].split()
+    assert counts == ["1", "50.0%", "4", "57.1%"]
+    assert len(share) == 12  # of 20 for 57.1%, the last one cut
     assert "peak memory" in outcome.err
 
 
@@ -112,9 +115,29 @@ def test_the_summary_for_machines(run: Run) -> None:
     assert (summary["nodes"], summary["edges"], summary["classes"], summary["seeds"]) == (7, 8, 2, 2)
     assert (summary["solver"], summary["rule"], summary["unreached"], summary["rows"]) == ("cg", "centered", 0, 7)
     assert summary["counts"] == {"coffee": {"seeds": 1, "result": 4}, "tea": {"seeds": 1, "result": 3}}
-    assert set(summary["seconds"]) == {"reading", "solving", "writing"}
+    assert set(summary["seconds"]) == {"reading", "solving", "writing", "total"}
+    assert summary["seconds"]["total"] >= sum(summary["seconds"].values()) / 2
     assert summary["peak_memory_bytes"] > 10**7
     assert summary["layouts"]["seeds.csv"].startswith("node=col 1")
+
+
+def test_the_summary_can_go_to_standard_output(run: Run) -> None:
+    outcome = run("classify", "edges.csv", "seeds.csv", "-o", "l.csv", "--json-summary", "-", "-q")
+    assert json.loads(outcome.out)["rows"] == 7
+    assert len(Path("l.csv").read_text().splitlines()) == 8
+
+
+def test_the_classes_in_the_summary_may_be_many_and_odd(run: Run) -> None:
+    chain = [f"n{i}" for i in range(60)]
+    Path("chain.csv").write_text("".join(f"{a},{b}\n" for a, b in pairwise(chain)))
+    odd = {"n0": "\u5496\u5561", "n2": "a\tb", "n4": "x" * 100}
+    labels = {node: odd.get(node, f"class {node}") for node in chain[::2]}
+    pl.DataFrame({"node": list(labels), "label": list(labels.values())}).write_parquet("all.parquet")
+    table = run("classify", "chain.csv", "all.parquet", "-o", "l.csv").err.split("\n\n")[-1].splitlines()
+    assert len(table) == 1 + 20 + 1
+    assert table[-1].split()[:4] == ["10", "more", "10", "33.3%"]
+    assert "a\\tb" in table[2] + table[3]
+    assert not any("x" * 41 in line for line in table)
 
 
 def test_quiet_is_quiet(run: Run) -> None:
@@ -132,6 +155,18 @@ def test_options_come_before_the_environment(run: Run, monkeypatch: pytest.Monke
     assert "relative" in run("classify", "edges.csv", "seeds.csv", "--rule", "relative").err
     monkeypatch.setenv("ISOTHERM_QUIET", "1")
     assert run("classify", "edges.csv", "seeds.csv").err == ""
+
+
+def test_every_option_has_a_variable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in (("OUTPUT_FORMAT", "jsonl"), ("MAX_ITER", "1"), ("SOLVER", "sweeps"), ("UNWEIGHTED", "true")):
+        monkeypatch.setenv(f"ISOTHERM_{name}", value)
+    outcome = run("classify", "edges.csv", "seeds.csv")
+    assert outcome.out.startswith('{"node":"ann"')
+    assert "weight=none" in outcome.err
+    assert "sweeps, 1 iterations, residual" in outcome.err
+    warning = re.search("isotherm: warning: sweeps stopped after 1 iterations .*", outcome.err)
+    assert warning
+    assert "above --tol 0.001: use --solver auto, or raise --max-iter or --tol" in warning[0]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -180,6 +215,6 @@ def test_bars_are_drawn_on_a_terminal_only(run: Run, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("FORCE_COLOR", "1")
     drawn = run("classify", "edges.csv", "seeds.csv", "--solver", "cg").err
     assert all(stage in drawn for stage in ("reading", "solving", "writing"))
-    assert "to reach 1e-03" in drawn
+    assert "tol 1e-03, iteration" in drawn
     quiet = run("classify", "edges.csv", "seeds.csv", "--solver", "cg", "-q").err
     assert quiet == ""

@@ -6,16 +6,22 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 from commands import Run, command, runner
+from scipy.sparse import csr_array
 
 import isotherm
 from isotherm import kernels
-from isotherm.cli import classify, evaluate
+from isotherm.cli import classify, evaluate, scores
 from isotherm.cli.app import app
+from isotherm.datasets import debian_packages
+from isotherm.evaluation import Evaluation, RuleScores
+from isotherm.rules import RULES
 
 ROOT = Path(__file__).parent.parent
 GUIDE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -36,7 +42,8 @@ def test_evaluate_prints_the_scores_of_all_rules(run: Run) -> None:
     assert outcome.status == 0, outcome.err
     rows = [line.split() for line in outcome.out.splitlines()]
     assert ["rule", "macro-F1", "micro-F1", "accuracy"] in rows
-    assert {row[0] for row in rows if len(row) == 10} == {"centered", "relative", "vanilla", "weighted"}
+    assert {row[0] for row in rows if row[2:3] == ["\N{PLUS-MINUS SIGN}"]} == set(RULES)
+    assert [row[0] for row in rows if row[-1:] == ["best"]] == ["centered"]
     assert "3 seeds (balanced), 4 hidden labels (0 unreached), 2 classes, 3 runs" in outcome.out
     assert "source=col 1" in outcome.err
 
@@ -53,11 +60,35 @@ def test_evaluate_prints_classes_and_confusion_and_draws(run: Run) -> None:
     assert "rules.png exists" in again.err
 
 
+def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    some, counts = np.ones(1), csr_array(np.array([[5, 3, 0], [1, 9, 2]]))
+    found = Evaluation(
+        {"centered": RuleScores(some, some, some, counts)},
+        np.array(["tea", "coffee"]),
+        *[np.ones(1, dtype=np.int64)] * 3,
+    )
+    monkeypatch.setenv("COLUMNS", "20")
+    whole = ["        tea  coffee  unreached", "tea       5       3          0", "coffee    1       9          2"]
+    assert scores.confusion(found).splitlines() == whole
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    mistakes = [line.split() for line in scores.confusion(found).splitlines()[3:]]
+    assert mistakes == [
+        ["tea", "coffee", "3", "0.38"],
+        ["coffee", "unreached", "2", "0.17"],
+        ["coffee", "tea", "1", "0.08"],
+    ]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert scores.confusion(found).splitlines() == whole
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--fraction", "2"], "--fraction"),
-        (["--fraction", "0.01"], "labels.csv: a draw of 1 seeds has one class of 2 only: raise the fraction"),
+        (
+            ["--fraction", "0.01"],
+            "labels.csv: a draw of 1 seeds has one class of 2 only: raise --fraction, or add --policy",
+        ),
         (["--policy", "random"], "uniform"),
         (["--plot", "x.docx"], "x.docx must end in .png"),
         (["--runs", "0"], "--runs"),
@@ -76,23 +107,31 @@ def test_the_demo(run: Run) -> None:
     assert "1 of 34 labels wrong" in outcome.out
     assert Path("pictures/figure1.png").read_bytes().startswith(b"\x89PNG")
     assert "nodes        63,436" in outcome.out
-    assert re.search(r"\nperl +4,\d+ ", outcome.out)
-    accuracy = re.search(r"accuracy ([\d.]+) of the 62,802 packages .*?, ([\d.]+) of the", outcome.out)
-    assert accuracy
-    assert float(accuracy[1]) > 0.35
-    assert float(accuracy[2]) > 0.4
-    assert "most certain:" in outcome.out
-    assert "least certain:" in outcome.out
-    seconds = re.search(r"All this took ([\d.]+) seconds", outcome.out)
-    assert seconds
-    assert float(seconds[1]) < 40
+    assert re.search(r"\nclasses +58\n", outcome.out)
+    assert re.search(r"\n +0\.4  8!\n", outcome.out)  # the one that is wrong
+    shares = dict(re.findall(r"^(rule centered|rule vanilla|always libs) +(0\.\d\d) ", outcome.out, re.MULTILINE))
+    assert 0.45 < float(shares["rule centered"]) < 0.55
+    assert float(shares["always libs"]) < float(shares["rule vanilla"]) < float(shares["rule centered"]) - 0.1
+    assert "\nMost certain" in outcome.out
+    assert "\nLeast certain" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 88
+    every = re.search(r"Accuracy on the ([\d,]+) packages", outcome.out)
+    assert every
+    table = re.findall(r"(?:^|  )([a-z][\w-]+) +([\d,]+) +\d\.\d\d", outcome.out, re.MULTILINE)
+    packages = {name: int(count.replace(",", "")) for name, count in table}
+    assert set(packages) == set(debian_packages().labels)
+    assert sum(packages.values()) == int(every[1].replace(",", ""))
+    assert re.search(r"All this took [\d.]+ seconds", outcome.out)
 
 
-def test_the_demo_says_where_it_cannot_write(run: Run) -> None:
+@pytest.mark.parametrize("out", ["file", "file/inside", "/proc/none"])
+def test_the_demo_says_at_once_where_it_cannot_write(run: Run, out: str) -> None:
     Path("file").write_text("")
-    outcome = run("demo", "--out", "file")
+    outcome = run("demo", "--out", out)
     assert outcome.status == 2
-    assert "--out" in outcome.err
+    assert "choose another folder with --out" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == "" or out.startswith("/proc")  # root may try to write there
 
 
 def test_datasets(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,11 +140,17 @@ def test_datasets(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert outcome.status == 0
     assert re.search(r"^karate +built in$", outcome.out, re.MULTILINE)
     assert run("datasets").out == outcome.out
-    for arguments, words in ((["fetch", "nothing"], "no dataset"), (["fetch"], "needs the name"), (["x"], "x")):
+    for arguments, words in (
+        (["fetch", "nothing"], "no dataset 'nothing'; isotherm datasets list prints"),
+        (["fetch", "karat"], "did you mean karate?"),
+        (["fetch"], "needs the name"),
+        (["x"], "x"),
+        (["list", "--data", "none"], "none is not a folder: point --data or"),
+    ):
         refused = run("datasets", *arguments)
         assert (refused.status, refused.out) == (2, "")
         assert words in refused.err
-    assert "none is not a folder" in run("datasets", "list", "--data", "none").err
+        assert refused.err.count("\n") == 1
 
 
 def test_reproduce(run: Run) -> None:
@@ -116,6 +161,10 @@ def test_reproduce(run: Run) -> None:
     refused = run("reproduce", "figure9", "--out", "report")
     assert refused.status == 2
     assert "figure1" in refused.err
+    Path("file").write_text("")
+    refused = run("reproduce", "figure1", "--out", "file")
+    assert refused.status == 2
+    assert "choose another folder with --out" in refused.err
 
 
 def test_the_version(tmp_path: Path) -> None:
@@ -131,6 +180,26 @@ def test_help_has_an_example(run: Run, name: str) -> None:
     assert outcome.status == 0
     assert "Examples:" in outcome.out
     assert f"isotherm {name}" in outcome.out.split("Examples:")[1]
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS, "datasets list", "datasets fetch"])
+def test_help_fits_into_a_terminal(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(*name.split(), "--help").out.splitlines()
+    assert lines[0].startswith("Usage: isotherm")
+    assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
+    assert [pair for pair in pairwise(lines) if pair == ("", "")] == []
+
+
+def test_completion_is_installed(tmp_path: Path) -> None:
+    outcome = command("--install-completion", folder=tmp_path, HOME=str(tmp_path), SHELL="/bin/bash")
+    assert outcome.status == 0, outcome.err
+    scripts = [path for path in tmp_path.rglob("*") if path.is_file() and "isotherm" in path.read_text()]
+    assert scripts
+    asked = 'source "$1"; COMP_WORDS=(isotherm classify --prob); COMP_CWORD=2; _isotherm; echo "${COMPREPLY[@]}"'
+    script = max(scripts, key=lambda path: path.stat().st_size)
+    shell = subprocess.run(["bash", "-c", asked, "bash", script], capture_output=True, text=True, timeout=60)
+    assert shell.stdout.strip() == "--probabilities", shell.stderr
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -190,5 +259,5 @@ def test_the_results_in_the_guide_are_what_comes_out(run: Run) -> None:
 @pytest.mark.parametrize("module", [classify, evaluate], ids=["classify", "evaluate"])
 def test_the_examples_of_the_help_work_as_printed(run: Run, module: ModuleType) -> None:
     Path("labels.csv").rename("truth.csv")
-    lines = module.EXAMPLES.splitlines()[2:]
+    lines = module.EXAMPLES.split("Examples:")[1].splitlines()
     work_as_printed(run, (line.replace("labels.csv", "truth.csv") if "evaluate" in line else line for line in lines))

@@ -1,10 +1,13 @@
 """What only processes can show: Ctrl-C, kill, two commands at once, pipes, and the time that help takes."""
 
 import os
+import pty
+import re
 import resource
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,13 +17,15 @@ OLD = "the old result\n"
 
 # The real command, which says on stderr when it has come to a stage, and stays there.
 HALTING = """
-import sys, time
+import hashlib, sys, time
 from isotherm.classifier import DirichletClassifier
 from isotherm.io import labels
-fit, write = DirichletClassifier.fit, labels._write
+fit, native = DirichletClassifier.fit, "--native" in sys.argv
 
 def told(self, *data, **options):
     print("solving", file=sys.stderr, flush=True)
+    if native:
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # as a loop in C++: it asks nobody, and takes minutes
     return fit(self, *data, **options)
 
 def halfway(frame, file, *rest):
@@ -31,9 +36,9 @@ def halfway(frame, file, *rest):
 
 DirichletClassifier.fit = told
 if "--halt" in sys.argv:
-    sys.argv.remove("--halt")
     labels._write = halfway
 from isotherm.cli import main
+sys.argv = [word for word in sys.argv if word not in ("--halt", "--native")]
 sys.exit(main())
 """
 
@@ -69,13 +74,20 @@ def write_grid(folder: Path, side: int = 150) -> None:
 LONG = ("grid.csv", "corners.csv", "--solver", "sweeps", "--tol", "1e-12", "--max-iter", "100000000")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL], ids=["ctrl-c", "term", "kill"])
-@pytest.mark.parametrize("stage", ["solving", "writing"])
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
+STAGES = {
+    "solving": LONG,
+    "solving in C++": ("edges.csv", "seeds.csv", "--native"),
+    "writing": ("edges.csv", "seeds.csv", "--halt"),
+}
+
+
+@pytest.mark.parametrize("number", SIGNALS, ids=["ctrl-c", "term", "hang-up", "kill"])
+@pytest.mark.parametrize("stage", STAGES)
 def test_a_signal_while_working(folder: Path, stage: str, number: signal.Signals) -> None:
-    if stage == "solving":
-        write_grid(folder)
-    process = halting(folder, *LONG) if stage == "solving" else halting(folder, "edges.csv", "seeds.csv", "--halt")
-    wait_for(process, stage)
+    write_grid(folder)
+    process = halting(folder, *STAGES[stage])
+    wait_for(process, stage.split()[0])
     process.send_signal(number)
     _, err = process.communicate(timeout=30)
     assert (folder / "old.csv").read_text() == OLD
@@ -108,6 +120,44 @@ def test_a_signal_while_reading_from_a_pipe_that_is_silent(folder: Path, number:
     assert err == ("isotherm: interrupted\n" if number == signal.SIGINT else "")
 
 
+CALLER = """
+import polars
+import isotherm as iso
+print("reading", file=__import__("sys").stderr, flush=True)
+try:
+    iso.read_graph("silent.mtx")
+except KeyboardInterrupt:
+    print("the caller goes on", file=__import__("sys").stderr, flush=True)
+"""
+
+
+def test_ctrl_c_gives_a_caller_control_again(folder: Path) -> None:
+    os.mkfifo(folder / "silent.mtx")  # which nobody opens to write: a read would wait for ever
+    process = subprocess.Popen([sys.executable, "-c", CALLER], cwd=folder, stderr=subprocess.PIPE, text=True)
+    wait_for(process, "reading")
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        process.send_signal(signal.SIGINT)  # a first one may come while Python imports, and be lost
+        time.sleep(1)
+    _, err = process.communicate(timeout=30)
+    assert "the caller goes on" in err
+
+
+def test_of_two_commands_at_once_the_first_to_end_wins_without_force(folder: Path) -> None:
+    write_grid(folder, 60)
+    both = [
+        start("classify", "grid.csv", "corners.csv", "-o", "new.csv", "-q", "--rule", rule, folder=folder)
+        for rule in ("centered", "relative")
+    ]
+    said = [process.communicate(timeout=60)[1] for process in both]
+    assert sorted(process.returncode for process in both) == [0, 2], said
+    loser = next(process for process in both if process.returncode)
+    sentence = said[both.index(loser)]
+    assert "new.csv" in sentence
+    assert "is kept; choose another name, or overwrite it with --force\n" in sentence
+    assert leftovers(folder) == []
+
+
 def test_two_commands_at_once_leave_one_whole_result(folder: Path) -> None:
     write_grid(folder, 60)
     both = [
@@ -133,6 +183,40 @@ def test_a_reader_that_has_seen_enough_is_no_error(folder: Path) -> None:
         assert process.stderr is not None
         assert process.stderr.read() == ""
         assert process.wait(timeout=30) == 0
+
+
+def test_bars_are_drawn_on_a_terminal_and_leave_it_as_it_was(folder: Path) -> None:
+    write_grid(folder, 100)
+    ours, theirs = pty.openpty()
+    arguments = [*ISOTHERM, "classify", "grid.csv", "corners.csv", "-o", "l.csv", "--solver", "cg"]
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    process = subprocess.Popen(arguments, cwd=folder, stderr=theirs, env=environment)
+    os.close(theirs)
+    drawn = "".join(iter(lambda: _read(ours), ""))
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert all(stage in drawn for stage in ("reading", "solving", "writing"))
+    assert re.search(r"error \de-\d\d, tol 1e-03, iteration \d+", drawn)
+    assert drawn.rindex("\033[?25h") > drawn.rindex("\033[?25l")  # the cursor is shown again
+    assert "written      10,000 rows to l.csv" in drawn.split("\033")[-1]
+
+
+def _read(terminal: int) -> str:
+    try:
+        return os.read(terminal, 1 << 16).decode(errors="replace")
+    except OSError:  # Linux has an error for the end of a terminal
+        return ""
+
+
+def test_what_no_command_uses_is_not_loaded(folder: Path) -> None:
+    code = "import sys, isotherm.cli\nisotherm.cli.main()\nprint(*sys.modules)\nimport scipy.stats\n"
+    code += "print(scipy.stats.norm.cdf(0))"
+    arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", "-o", "l.csv", "-q"]
+    result = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    loaded, half = result.stdout.splitlines()
+    assert "sklearn.base" in loaded.split()
+    assert not {"scipy.stats._stats_py", "pandas.core.api", "numpy.f2py.f2py2e"} & set(loaded.split())
+    assert half == "0.5"  # it is there when it is asked for
 
 
 def test_help_takes_little_time(tmp_path: Path) -> None:

@@ -143,7 +143,9 @@ def _stands_for_unknown(label: str, known: dict[str, str]) -> bool:
 def test_an_existing_file_is_kept(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
     path.write_text("precious")
-    with pytest.raises(FileError, match="exists already, and is kept; choose another name, or overwrite it with force"):
+    with pytest.raises(
+        FileError, match="exists already, and is kept; choose another name, or overwrite it with force=True"
+    ):
         write_labels(path, PAIR, COLUMNS)
     assert path.read_text() == "precious"
     write_labels(path, PAIR, COLUMNS, force=True)
@@ -154,15 +156,20 @@ def test_an_existing_file_is_kept(tmp_path: Path) -> None:
     ("name", "sentence"),
     [
         ("none/l.csv", "the directory .*none does not exist; create it"),
-        ("folder", "the format cannot be told"),
+        (
+            "folder",
+            r"folder: labels are written as \.csv, .* or \.arrow; end the name in one of these, or give format=",
+        ),
         ("folder.csv", "is a directory, not a file"),
         ("file/l.csv", "the directory .*file does not exist"),
-        ("l.mtx", "labels are written as csv, tsv, parquet, arrow, jsonl, not as mtx"),
-        ("l.parquet.gz", "parquet files are compressed inside"),
+        ("file.d", "file.d is a directory, not a file"),
+        ("l.mtx", r"l\.mtx: labels are written as \.csv"),
+        ("l.parquet.gz", r"l\.parquet\.gz: labels are written as \.csv"),
     ],
 )
 def test_bad_targets_are_refused_early(tmp_path: Path, name: str, sentence: str) -> None:
     (tmp_path / "folder.csv").mkdir()
+    (tmp_path / "file.d").mkdir()
     (tmp_path / "file").touch()
     for refuse in (lambda path: check_output(path), lambda path: write_labels(path, PAIR, COLUMNS)):
         with pytest.raises(FileError, match=sentence):
@@ -188,6 +195,34 @@ def test_a_folder_that_vanishes(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(FileError, match=r"l\.csv cannot be written: No such file"):
         written()
+
+
+def test_a_file_that_another_process_wrote_meanwhile_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+
+    def written(*, force: bool) -> None:
+        with writing(str(path), force=force) as file:
+            file.write(b"ours")
+            path.write_text("theirs")
+
+    with pytest.raises(
+        FileError, match=r"l\.csv was written by another process meanwhile, and is kept; choose another"
+    ):
+        written(force=False)
+    assert path.read_text() == "theirs"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["l.csv"]
+    written(force=True)
+    assert path.read_text() == "ours"
+
+
+def test_a_disk_on_which_files_have_one_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*names: str) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", refused)
+    write_labels(tmp_path / "l.csv", PAIR, COLUMNS)
+    assert (tmp_path / "l.csv").read_text() == CSV
+    assert [entry.name for entry in tmp_path.iterdir()] == ["l.csv"]
 
 
 @pytest.fixture

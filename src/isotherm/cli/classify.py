@@ -4,7 +4,7 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts.validators import Number
 
@@ -13,30 +13,33 @@ from isotherm.cli.options import (
     BY_DEFAULT,
     OUTPUT,
     SOLVING,
+    VARIABLES,
     Columns,
     Edges,
+    Force,
     Labels,
     Quiet,
     Rule,
     Solving,
     option,
 )
+from isotherm.cli.reading import read_files
+from isotherm.cli.signals import nothing_at_stake
 from isotherm.cli.stages import Stages
-from isotherm.cli.status import UsageError, naming, nothing_at_stake, say
+from isotherm.cli.wording import OUTPUT as OF_OUTPUT
+from isotherm.cli.wording import SOLVING as OF_SOLVING
+from isotherm.cli.wording import UsageError, in_options, say, speaking
 
-if TYPE_CHECKING:
-    from isotherm.graph import Graph
+__all__ = ["EXAMPLES", "classify"]
 
-__all__ = ["EXAMPLES", "classify", "read_input"]
+EXAMPLES = f"""{VARIABLES}
 
-EXAMPLES = """Examples:
+Examples:
 
   isotherm classify edges.csv seeds.csv -o labels.csv
   isotherm classify edges.csv seeds.csv --probabilities -o labels.parquet
   cat edges.csv | isotherm classify - seeds.csv --only-unlabelled --quiet
 """
-
-MISSING = {"not in the graph": "; correct them, or leave them out with --ignore-missing-seeds"}
 
 
 def classify(
@@ -45,27 +48,34 @@ def classify(
     /,
     *,
     output: Annotated[
-        str, option("Where the labels go; - for standard output.", name=("--output", "-o"), group=OUTPUT)
+        str,
+        option(
+            "Where the labels go; by default to standard output.",
+            "FILE",
+            name=("--output", "-o"),
+            allow_leading_hyphen=True,
+            group=OUTPUT,
+        ),
     ] = "-",
     output_format: Annotated[
-        str | None, option("csv, tsv, jsonl, parquet or arrow, in place of the suffix.", group=OUTPUT)
+        str | None, option("csv, tsv, jsonl, parquet or arrow, in place of the suffix.", "NAME", group=OUTPUT)
     ] = None,
-    force: Annotated[bool, option("Replace the output if it exists.", "FORCE", group=OUTPUT)] = False,
+    force: Force = False,
     probabilities: Annotated[bool, option("Add a column of probabilities for each class.", group=OUTPUT)] = False,
     temperatures: Annotated[bool, option("Add a column of temperatures for each class.", group=OUTPUT)] = False,
     only_unlabelled: Annotated[bool, option("Leave out the seeds.", group=OUTPUT)] = False,
     min_confidence: Annotated[
         float | None,
-        option("Leave out nodes of less confidence.", group=OUTPUT, validator=Number(gte=0, lte=1), metavar="X"),
+        option("Leave out nodes of less confidence.", "X", validator=Number(gte=0, lte=1), group=OUTPUT),
     ] = None,
     json_summary: Annotated[
-        str | None, option("Write the summary to a file, as JSON.", group=OUTPUT, metavar="FILE")
+        str | None, option("Write the summary as JSON.", "FILE", allow_leading_hyphen=True, group=OUTPUT)
     ] = None,
     quiet: Quiet = False,
-    rule: Annotated[Rule, option("How temperatures become labels.", "RULE", group=SOLVING)] = "centered",
+    rule: Annotated[Rule, option("How temperatures become labels.", "NAME", group=SOLVING)] = "centered",
     solving: Solving = BY_DEFAULT,
     ignore_missing_seeds: Annotated[
-        bool, option("Go on without seeds that are not in the graph.", "IGNORE_MISSING_SEEDS", group=SOLVING)
+        bool, option("Go on without seeds that are not in the graph.", group=SOLVING)
     ] = False,
     columns: Columns = AS_FOUND,
 ) -> None:
@@ -73,24 +83,24 @@ def classify(
 
     The suffix of a file decides its format: .csv .tsv .txt .parquet .arrow
     .mtx .npz .graphml .gexf .graph; text also with .gz or .zst. The result has
-    one row for each node: node, label, confidence. An option with an "env var"
-    takes its default from there.
+    one row for each node, in order of first appearance: node, label,
+    confidence. An unreached node has an empty label and confidence 0.
     """
-    _check_files(edges, seeds, output, output_format, json_summary, force)
     stages = Stages(quiet=quiet)
     with _noted(quiet) as notes:
-        graph, known, layouts = read_input(edges, seeds, columns, stages, missing=ignore_missing_seeds)
-        from isotherm.classifier import DirichletClassifier
-        from isotherm.cli.summary import Summary, peak_memory
-        from isotherm.io import write_labels
+        with nothing_at_stake():
+            _check_targets(output, json_summary, [edges, seeds], output_format, force)
+            files = read_files(edges, seeds, columns, stages, missing=ignore_missing_seeds)
+            from isotherm.classifier import DirichletClassifier
+            from isotherm.io import write_labels
 
-        clf = DirichletClassifier(rule=rule, **solving.of_classifier)
-        with stages.stage("solving") as bar:
-            clf.fit(graph, known, progress=bar.errors(solving.tol))
-        with stages.stage("writing") as bar:
+            clf = DirichletClassifier(rule=rule, **solving.of_classifier)
+            with stages.stage("solving") as bar:
+                clf.fit(files.graph, files.known, progress=bar.errors(solving.tol))
+        with stages.stage("writing") as bar, speaking(OF_OUTPUT):
             rows = write_labels(
                 output,
-                graph,
+                files.graph,
                 clf,
                 format=output_format,
                 probabilities=probabilities,
@@ -100,68 +110,38 @@ def classify(
                 force=force,
                 progress=bar.amount,
             )
-    summary = Summary.of(clf)
-    summary.rows, summary.output = rows, "standard output" if output == "-" else output
-    summary.layouts, summary.warnings = layouts, notes
-    summary.seconds, summary.peak_memory_bytes = stages.seconds, peak_memory()
+    from isotherm.cli.summary import Summary
+
+    where = "standard output" if output == "-" else output
+    summary = Summary.of(clf, stages.seconds, rows=rows, output=where, layouts=files.layouts, warnings=notes)
     if json_summary is not None:
-        _write_bytes(json_summary, summary.json())
+        _write(json_summary, summary.json(), force)
     if not quiet:
-        for name, layout in layouts.items():
-            say(f"{name}: {layout}")
-        say(f"\n{summary.text()}")
+        say(f"{files}\n\n{summary.text()}")
 
 
-def read_input(
-    edges: str, labels: str, columns: Columns, stages: Stages, *, missing: bool
-) -> "tuple[Graph, dict[Any, Any], dict[str, str]]":
-    """The graph, the labels of its nodes, and how both files are laid out."""
-    with stages.stage("reading") as bar, nothing_at_stake():
-        from isotherm.io import match_seeds, read_graph_file, read_seeds_file
-        from isotherm.seeds import Seeds
-
-        seeds_file = read_seeds_file(labels, **columns.of_labels)
-        graph_file = read_graph_file(edges, progress=bar.amount, **columns.of_edges)
-        graph = graph_file.graph
-        with naming(labels, MISSING):
-            known = match_seeds(seeds_file.seeds, graph, missing="drop" if missing else "raise")
-        lost = len(seeds_file.seeds) - len(known)
-        if lost:
-            message = (
-                f"{labels}: {lost} of {len(seeds_file.seeds)} labelled nodes are not in the graph and are left out"
-            )
-            warnings.warn(message, UserWarning, stacklevel=2)
-        with naming(labels):
-            Seeds.from_labels(known, graph)
-    return graph, known, {edges: str(graph_file.layout), labels: str(seeds_file.layout)}
-
-
-def _check_files(
-    edges: str, seeds: str, output: str, output_format: str | None, json_summary: str | None, force: bool
+def _check_targets(
+    output: str, summary: str | None, sources: list[str], output_format: str | None, force: bool
 ) -> None:
     """Refuse what cannot end well before anything is read."""
     from isotherm.io import check_output
+    from isotherm.io.output import check_target
 
-    if edges == seeds == "-":
-        raise UsageError("EDGES and SEEDS cannot both be standard input: give a file for one of them")
-    with naming("--output"):
+    with speaking(OF_OUTPUT):
         check_output(output, force=force, format=output_format)
-    targets = [output]
-    if json_summary is not None:
-        with naming("--json-summary"):
-            check_output(json_summary, force=force, format="jsonl")
-        targets.append(json_summary)
-        if _same(output, json_summary):
-            raise UsageError(f"--output and --json-summary are both {output}: give them two names")
-    for target in targets:
-        for source in (edges, seeds):
-            if _same(source, target):
-                raise UsageError(f"{target} is also an input: give the output another name")
+        if summary is not None:
+            check_target(summary, force=force)
+    if summary is not None and _same(output, summary):
+        both = "standard output" if output == "-" else summary
+        raise UsageError(f"--output and --json-summary are both {both}: give one of them another name")
+    for target in (output, summary):
+        if target not in (None, "-") and any(_same(source, target) for source in sources):
+            raise UsageError(f"{target} is also an input: give the output another name")
 
 
-def _same(one: str, other: str) -> bool:
-    if "-" in (one, other):
-        return False
+def _same(one: str, other: str | None) -> bool:
+    if other is None or "-" in (one, other):
+        return one == other
     return os.path.realpath(one) == os.path.realpath(other) and not os.path.realpath(one).startswith("/dev/")
 
 
@@ -172,7 +152,7 @@ def _noted(quiet: bool) -> Iterator[list[str]]:
     show = warnings.showwarning
 
     def note(message: Warning | str, *rest: Any, **more: Any) -> None:
-        notes.append(str(message))
+        notes.append(in_options(str(message), OF_SOLVING))
         if not quiet:
             show(message, *rest, **more)
 
@@ -183,8 +163,8 @@ def _noted(quiet: bool) -> Iterator[list[str]]:
         warnings.showwarning = show
 
 
-def _write_bytes(path: str, content: bytes) -> None:
+def _write(path: str, content: bytes, force: bool) -> None:
     from isotherm.io.output import writing
 
-    with writing(path) as file:
+    with speaking(OF_OUTPUT), writing(path, force=force) as file:
         file.write(content)

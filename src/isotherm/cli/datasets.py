@@ -4,9 +4,9 @@ from typing import Annotated
 
 from cyclopts import App
 
-from isotherm.cli.options import Quiet, option, positional
+from isotherm.cli.options import OPTIONS, Quiet, option, positional
 from isotherm.cli.stages import Stages
-from isotherm.cli.status import UsageError
+from isotherm.cli.wording import DATA, UsageError, in_options
 
 __all__ = ["EXAMPLES", "datasets"]
 
@@ -16,9 +16,15 @@ EXAMPLES = """Examples:
   isotherm datasets fetch cora --data graphs
 """
 
-datasets = App(name="datasets", help="List graphs with known labels, or download some.", help_epilogue=EXAMPLES)
+datasets = App(
+    name="datasets",
+    help="List graphs with known labels, or download some.",
+    help_epilogue=EXAMPLES,
+    group_parameters=OPTIONS,
+    sort_key=4,
+)
 
-Data = Annotated[str | None, option("A folder of graphs.", "DATA", metavar="DIR")]
+Data = Annotated[str | None, option("A folder of graphs.", "DIR")]
 
 
 @datasets.default
@@ -28,16 +34,9 @@ def list_(*, data: Data = None) -> None:
 
     They are built in, in a folder, or to be downloaded; another graph of the folder may stand in for one.
     """
-    from isotherm.datasets import at_hand, available
     from isotherm.datasets.catalogue import CATALOGUE
 
-    try:
-        places = available(data)
-        for name, place in places.items():
-            if place == "download" and (other := at_hand(name, data=data)):
-                places[name] = f"download; {other} stands in"
-    except ValueError as error:
-        raise UsageError(str(error)) from None
+    places = _places(data)
     names, widest = max(map(len, places)), max(map(len, places.values()))
     for name, place in places.items():
         entry = CATALOGUE.get(name)
@@ -45,11 +44,11 @@ def list_(*, data: Data = None) -> None:
         print(f"{name:{names}}  {place:{widest}}  {about}".rstrip())
 
 
-@datasets.command
+@datasets.command(usage="isotherm datasets fetch [OPTIONS] NAMES...")
 def fetch(*names: Annotated[str, positional("What to download.")], data: Data = None, quiet: Quiet = False) -> None:
     """Download datasets, unless they are there, and print the paths of their files.
 
-    A download that was cut goes on where it stopped when the command is given again.
+    A download that was cut goes on where it stopped.
     """
     from isotherm.datasets import fetch
 
@@ -61,5 +60,17 @@ def fetch(*names: Annotated[str, positional("What to download.")], data: Data = 
             with stages.stage(name) as bar:
                 paths = fetch(name, data=data, progress=bar.amount)
         except (ValueError, OSError) as error:
-            raise UsageError(str(error)) from None
+            raise UsageError(in_options(str(error), DATA)) from None
         print(*paths, sep="\n")
+
+
+def _places(data: str | None) -> dict[str, str]:
+    """Where each dataset comes from."""
+    from isotherm.datasets import at_hand, available
+
+    try:
+        places = available(data)
+        stands = {name: at_hand(name, data=data) for name, place in places.items() if place == "download"}
+    except ValueError as error:
+        raise UsageError(in_options(str(error), DATA)) from None
+    return places | {name: f"download; {other} stands in" for name, other in stands.items() if other}

@@ -1,18 +1,23 @@
 """``isotherm demo``: the Karate Club, then a real job on the packages of Debian."""
 
+import os
+import textwrap
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from isotherm.cli.options import option
 from isotherm.cli.stages import Stages
-from isotherm.cli.status import say
+from isotherm.cli.tables import aligned, bar
+from isotherm.cli.wording import UsageError, say
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from isotherm.classifier import DirichletClassifier
+    from isotherm.experiments.figure1 import Result
 
 __all__ = ["EXAMPLES", "demo"]
 
@@ -22,29 +27,38 @@ EXAMPLES = """Examples:
   isotherm demo --out pictures
 """
 SHARE = 0.01
-MOST = 8  # packages in a list
+MOST = 6  # classes, and packages in a list
 
 
-def demo(*, out: Annotated[str, option("Folder for the picture.", "OUT", metavar="DIR")] = "out") -> None:
+def demo(*, out: Annotated[str, option("Folder for the picture.", "DIR")] = "out") -> None:
     """Show what Isotherm does, on two graphs that come with it.
 
-    First the Karate Club with two seeds, as in figure 1 of the paper: a table,
-    and a picture in the folder. Then the packages of Debian 12 and their
-    dependencies: the archive section of all packages from those of 1% of them.
+    First the Karate Club with two seeds, as in figure 1 of the paper: who is
+    how warm, and a picture in the folder. Then the packages of Debian 12 and
+    their dependencies: the archive section of all from those of 1% of them.
     """
     began = time.perf_counter()
-    _karate(Path(out))
+    folder = Path(out)
+    _check(folder)
+    _karate(folder)
     _debian()
-    print(f"\nAll this took {time.perf_counter() - began:.1f} seconds.")
+    print(f"\nAll this took {time.perf_counter() - began:.1f} seconds. isotherm classify --help has the rest.")
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder in which no picture could be made."""
+    parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        said = "is not open to you" if parent.is_dir() else "is a file"
+        raise UsageError(f"no picture can be put into {folder}: {parent} {said}; choose another folder with --out")
 
 
 def _karate(folder: Path) -> None:
-    from isotherm.cli.status import UsageError
     from isotherm.experiments import figure1
 
-    print("The Karate Club from its two leaders\n")
     result = figure1.classify()
-    print(figure1.table(result), figure1.summary(result), sep="\n\n")
+    print("The Karate Club: who sides with whom, from its two leaders\n")
+    print(_thermometer(result), textwrap.fill(figure1.summary(result), 80), sep="\n\n")
     path = folder / "figure1.png"
     try:
         figure1.draw(result, path)
@@ -55,11 +69,28 @@ def _karate(folder: Path) -> None:
         raise UsageError(f"{path} cannot be written: {error.strerror}; choose another folder with --out") from None
 
 
+def _thermometer(result: "Result") -> str:
+    """Nodes by temperature, from hot to cold, with the mean in its place."""
+    rows: dict[tuple[bool, float], list[str]] = {}
+    for place in (-result.temperatures).argsort(kind="stable").tolist():
+        warm = float(result.temperatures[place])
+        sign = "*" if place in result.seeds else "" if result.right[place] else "!"
+        rows.setdefault((warm > result.mean, round(warm, 1)), []).append(f"{result.dataset.graph.nodes[place]}{sign}")
+    hot, cold = (
+        [[f"{level:.1f}", " ".join(rows[side, level])] for side, level in rows if side == wanted]
+        for wanted in (True, False)
+    )
+    lines = aligned([["temperature", "nodes (* seed, ! wrong)"], *hot, ["mean", ""], *cold], left=(1,)).splitlines()
+    hi, officer = (str(result.labels[place]) for place in result.seeds)
+    border = f"-- {result.mean:.2f}  above: with {hi}, below: with the {officer.lower()} --"
+    return "\n".join(border if line.strip() == "mean" else line for line in lines)
+
+
 def _debian() -> None:
     import numpy as np
 
     from isotherm.classifier import DirichletClassifier
-    from isotherm.cli.summary import Summary, peak_memory
+    from isotherm.cli.summary import Summary
     from isotherm.datasets import debian_packages
     from isotherm.seeds import encode_labels, sample
 
@@ -68,57 +99,67 @@ def _debian() -> None:
     with stages.stage("reading"):
         packages = debian_packages()
     codes, _ = encode_labels(packages.labels)
-    seeds = sample("uniform", codes, SHARE, np.random.default_rng(0))
+    seeds = sample("balanced", codes, SHARE, np.random.default_rng(0))
     known = dict(zip(packages.graph.nodes[seeds], packages.labels[seeds], strict=True))
     clf = DirichletClassifier()
     with stages.stage("solving") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the summary has the numbers
         clf.fit(packages.graph, known, progress=bar.errors(1e-3))
-    summary = Summary.of(clf)
-    summary.seconds, summary.peak_memory_bytes = stages.seconds, peak_memory()
-    print(summary.text(), _accuracy(clf, packages.labels), _extremes(clf, packages.labels), sep="\n\n")
-
-
-def _accuracy(clf: "DirichletClassifier", truth: "NDArray[Any]") -> str:
-    """Overall, and for each section, the largest first."""
-    import numpy as np
-
-    from isotherm.cli.summary import aligned
-
-    hidden = np.ones(len(truth), dtype=bool)
+    hidden = clf.reached_.copy()
     hidden[clf.seeds_.nodes] = False
-    right = clf.labels_ == truth
-    reached = hidden & clf.reached_
-    sections, counts = np.unique(truth[hidden].astype(str), return_counts=True)
-    rows = [["section", "packages", "reached", "right", "accuracy"]]
-    for place in np.argsort(-counts, kind="stable"):
-        own = hidden & (truth == sections[place])
-        there, good = int((own & clf.reached_).sum()), int((own & right).sum())
-        share = f"{good / there:.2f}" if there else ""
-        rows.append([str(sections[place]), f"{counts[place]:,}", f"{there:,}", f"{good:,}", share])
+    print(Summary.of(clf, stages.seconds).text(MOST))
+    for part in (_accuracy, _sections, _extremes):
+        print(f"\n{part(clf, packages.labels, hidden)}")
+
+
+def _accuracy(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """Of the rule, of the one without its correction, and of a guess."""
+    from isotherm.rules import apply_rule
+
+    unseen = len(truth) - len(clf.seeds_.nodes)
+    right = (clf.labels_ == truth)[hidden]
+    vanilla = clf.classes_[apply_rule("vanilla", clf.temperatures_, clf.seeds_).argmax(axis=1)]
+    section, packages = Counter(truth[hidden].tolist()).most_common(1)[0]
+    shares = {
+        "rule centered": right.mean(),
+        "rule vanilla": (vanilla == truth)[hidden].mean(),  # compares with no mean
+        f"always {section}": packages / hidden.sum(),
+    }
+    rows = [[name, f"{share:.2f}", bar(share)] for name, share in shares.items()]
     return (
-        f"accuracy {right[hidden].mean():.2f} of the {hidden.sum():,} packages that are no seeds, "
-        f"{right[reached].mean():.2f} of the {reached.sum():,} of these that a path joins to a seed;\n"
-        f"the most frequent section is that of {counts.max() / hidden.sum():.2f} of them. By section, among those "
-        f"reached:\n\n{aligned(rows, left=(0,))}"
+        f"Accuracy on the {hidden.sum():,} packages that are reached and no seeds:\n\n{aligned(rows, left=(0, 2))}\n\n"
+        f"Rule centered has {right.sum() / unseen:.2f} on all {unseen:,} that are no seeds. By section:"
     )
 
 
-def _extremes(clf: "DirichletClassifier", truth: "NDArray[Any]") -> str:
-    """The packages that the classifier is most and least certain of."""
+def _sections(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """The accuracy on each section, the largest first, in two halves side by side."""
+    cells = []
+    for section in clf.classes_.tolist():
+        own = hidden & (truth == section)
+        share = float((clf.labels_[own] == section).mean()) if own.any() else 0.0
+        cells.append([section, int(own.sum()), f"{share:.2f}", bar(share, 8)])
+    cells.sort(key=lambda cell: -cell[1])
+    cells = [[section, f"{packages:,}", *rest] for section, packages, *rest in cells]
+    half = (len(cells) + 1) // 2
+    halves = zip(cells[:half], [*cells[half:], *[[""] * 4] * (len(cells) % 2)], strict=True)
+    title = ["section", "packages", "accuracy", ""]
+    return aligned([[*title, *title], *([*left, *right] for left, right in halves)], left=(0, 3, 4, 7))
+
+
+def _extremes(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """The packages that the classifier is most and least certain of, one for each label."""
     import numpy as np
 
-    from isotherm.cli.summary import aligned
-
-    hidden = clf.reached_.copy()
-    hidden[clf.seeds_.nodes] = False
+    confidence = clf.confidence_
     places = np.flatnonzero(hidden)
-    order = places[np.argsort(-clf.confidence_[places], kind="stable")]
+    order = places[np.argsort(-confidence[places], kind="stable")].tolist()
     parts = []
-    for title, some in (("most", order[:MOST]), ("least", order[-MOST:])):
+    for title, some in (("Most", order), ("Least", order[::-1])):
+        first = {clf.labels_[place]: place for place in reversed(some)}  # the first of each label stays
         rows = [["package", "label", "confidence", ""]]
-        for place in some:
+        for place in sorted(first.values(), key=some.index)[:MOST]:
             verdict = "right" if clf.labels_[place] == truth[place] else f"wrong: {truth[place]}"
-            rows.append([clf.graph_.nodes[place], clf.labels_[place], f"{clf.confidence_[place]:.3f}", verdict])
-        parts.append(f"{title} certain:\n{aligned(rows, left=(0, 1, 3))}")
+            rows.append([clf.graph_.nodes[place], clf.labels_[place], f"{confidence[place]:.3f}", verdict])
+        parts.append(f"{title} certain, one for each label:\n\n{aligned(rows, left=(0, 1, 3))}")
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""The options that several commands share, with their help and their environment variables."""
+"""The options that several commands share, with their help."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
@@ -6,13 +6,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 from cyclopts import Group, Parameter
 from cyclopts.validators import Number
 
+from isotherm.cli.wording import UsageError
+
 __all__ = [
     "AS_FOUND",
     "BY_DEFAULT",
+    "OPTIONS",
     "OUTPUT",
     "SOLVING",
+    "VARIABLES",
     "Columns",
     "Edges",
+    "Force",
     "Labels",
     "Quiet",
     "Rule",
@@ -21,19 +26,20 @@ __all__ = [
     "positional",
 ]
 
-COLUMNS = Group("Reading the files", sort_key=3)
-SOLVING = Group("Solving", sort_key=2)
+OPTIONS = Group("Options", sort_key=4)
 OUTPUT = Group("Output", sort_key=1)
+SOLVING = Group("Solving", sort_key=2)
+READING = Group("Reading the files", sort_key=3)
+VARIABLES = "Options take defaults from the environment: --max-iter from ISOTHERM_MAX_ITER."
 
 Rule: TypeAlias = Literal["centered", "relative", "vanilla", "weighted"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
 Side: TypeAlias = Literal["both", "source"]
 
 
-def option(text: str, env: str | None = None, **more: Any) -> Parameter:
-    """An option whose default may come from the environment variable ``ISOTHERM_<env>``."""
-    variable = None if env is None else f"ISOTHERM_{env}"
-    return Parameter(help=text, env_var=variable, **{"negative": "", "show_default": _default, **more})
+def option(text: str, metavar: str | None = None, **more: Any) -> Parameter:
+    """An option, which has no negative form unless it is given one."""
+    return Parameter(help=text, metavar=metavar, **{"negative": "", "show_default": _default, **more})
 
 
 def _default(value: Any) -> Any:
@@ -46,40 +52,42 @@ def positional(text: str) -> Parameter:
     return Parameter(help=text, allow_leading_hyphen=True)
 
 
-Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix, or - for standard input.")]
-Labels: TypeAlias = Annotated[str, positional("Known labels: a table with a node and a label in each row, or -.")]
-Quiet: TypeAlias = Annotated[bool, option("Print nothing but errors.", "QUIET", name=("--quiet", "-q"), group=OUTPUT)]
+Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix; - for standard input.")]
+Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
+Quiet: TypeAlias = Annotated[bool, option("Print nothing but errors.", name=("--quiet", "-q"), group=OUTPUT)]
+Force: TypeAlias = Annotated[bool, option("Replace files that exist; they are kept otherwise.", group=OUTPUT)]
+Column: TypeAlias = str | None
 
 
-@Parameter(name="*", group=COLUMNS)
+@Parameter(name="*", group=READING)
 @dataclass(frozen=True)
 class Columns:
     """How the files are laid out: what is not given is found out, and printed."""
 
     directed: Annotated[
         bool | None,
-        option("Whether edges are arcs; by default what the file says, or no.", "DIRECTED", negative="--undirected"),
+        option("Edges are arcs, or not; by default what the file says, else not.", negative="--undirected"),
     ] = None
-    weight: Annotated[str | None, option("Column of weights, by name or by number from 1.", metavar="COL")] = None
+    weight: Annotated[Column, option("Column of weights, by name or by number from 1.", "COL")] = None
     unweighted: Annotated[bool, option("Read all weights as one.")] = False
-    source: Annotated[str | None, option("Column where edges begin.", metavar="COL")] = None
-    target: Annotated[str | None, option("Column where edges end.", metavar="COL")] = None
-    node: Annotated[str | None, option("Column of nodes in the file of labels.", metavar="COL")] = None
-    label: Annotated[str | None, option("Column of labels.", metavar="COL")] = None
-    delimiter: Annotated[str | None, option("What parts the columns of edges: a character, tab or whitespace.")] = None
-    header: Annotated[
-        bool | None, option("Whether the first row of edges names the columns.", negative="--no-header")
+    source: Annotated[Column, option("Column where edges begin.", "COL")] = None
+    target: Annotated[Column, option("Column where edges end.", "COL")] = None
+    delimiter: Annotated[str | None, option("What parts columns: a character, tab or whitespace.", "CHAR")] = None
+    header: Annotated[bool | None, option("The first row names columns, or does not.", negative="--no-header")] = None
+    format: Annotated[str | None, option("Format of the edges, in place of the suffix.", "NAME")] = None
+    node: Annotated[Column, option("Column of nodes in the file of labels.", "COL")] = None
+    label: Annotated[Column, option("Column of labels.", "COL")] = None
+    labels_delimiter: Annotated[str | None, option("As --delimiter, for the file of labels.", "CHAR")] = None
+    labels_header: Annotated[
+        bool | None, option("As --header, for the file of labels.", negative="--no-labels-header")
     ] = None
-    format: Annotated[str | None, option("Format of the edges, in place of the suffix.")] = None
-    labels_delimiter: Annotated[str | None, option("The same for the file of labels.")] = None
-    labels_header: Annotated[bool | None, option("The same for the file of labels.", negative="--no-labels-header")] = (
-        None
-    )
-    labels_format: Annotated[str | None, option("The same for the file of labels.")] = None
+    labels_format: Annotated[str | None, option("As --format, for the file of labels.", "NAME")] = None
 
     @property
     def of_edges(self) -> dict[str, Any]:
         """What `read_graph` is told."""
+        if self.unweighted and self.weight is not None:
+            raise UsageError(f"--unweighted and --weight {self.weight} contradict each other: give one of them")
         return {
             "directed": self.directed,
             "source": self.source,
@@ -107,19 +115,19 @@ class Columns:
 class Solving:
     """How equilibrium is found."""
 
-    solver: Annotated[Solver, option("How equilibrium is found.", "SOLVER")] = "auto"
+    solver: Annotated[Solver, option("How equilibrium is found.", "NAME")] = "auto"
     tol: Annotated[
         float,
-        option("Largest error of a temperature, relative to their spread.", "TOL", validator=Number(gt=0, lt=1)),
+        option("Largest error of a temperature, relative to their spread.", "X", validator=Number(gt=0, lt=1)),
     ] = 1e-3
-    max_iter: Annotated[int | None, option("Most iterations allowed.", "MAX_ITER", validator=Number(gte=1))] = None
+    max_iter: Annotated[int | None, option("Most iterations allowed.", "N", validator=Number(gte=1))] = None
     side: Annotated[
-        Side, option("For directed graphs: on which copies of a node seeds are held and labels are read.", "SIDE")
+        Side, option("On which copies of a node of a directed graph seeds are held and labels read.", "NAME")
     ] = "both"
-    engine: Annotated[Literal["local"], option("Where to solve.", "ENGINE")] = "local"
-    threads: Annotated[
-        int | None, option("Number of threads; by default all cores.", "THREADS", validator=Number(gte=1))
-    ] = None
+    engine: Annotated[Literal["local"], option("Where to solve.", "NAME")] = "local"
+    threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=Number(gte=1))] = (
+        None
+    )
 
     @property
     def of_classifier(self) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""The picture of ``isotherm evaluate``: rules side by side, and the classes under the best of them."""
+"""The picture of ``isotherm evaluate``: the rules, and under them the classes by the best rule, on one scale."""
 
 import os
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.status import UsageError
+from isotherm.cli.tables import shown
+from isotherm.cli.wording import OUTPUT, UsageError, speaking
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -13,74 +14,91 @@ if TYPE_CHECKING:
 __all__ = ["check_picture", "draw_rules"]
 
 SUFFIXES = (".png", ".pdf", ".svg")
-SCORES = {"macro-F1": ("#2b5c8a", "o"), "accuracy": ("#b2182b", "s")}
+BLUE, RED, PALE = "#2b5c8a", "#b2182b", "#bfd3e6"
+SCORES = {"macro-F1": (BLUE, "o", -0.17), "accuracy": (RED, "s", 0.17)}  # colour, marker, place in the row of a rule
 MOST_CLASSES = 30
+ROW = {"rule": 0.42, "class": 0.21}  # heights, in inches
+REST = 1.9  # titles, legends, scales
 
 
 def check_picture(path: str, *, force: bool) -> None:
     """Refuse a picture that could not be drawn, before any work is done for it."""
-    from isotherm.io import check_output
     from isotherm.io.errors import need
+    from isotherm.io.output import check_target
 
     if os.path.splitext(path)[1].lower() not in SUFFIXES:
         raise UsageError(f"--plot: {path} must end in {', '.join(SUFFIXES)}")
     need("matplotlib", "--plot")
-    check_output(path, force=force, format="jsonl")  # a picture is as good as any file here
+    with speaking(OUTPUT):
+        check_target(path, force=force)
 
 
-def draw_rules(found: "Evaluation", path: str) -> None:
-    """Draw the scores of all rules, and F1 of each class under the best one; the suffix decides the format."""
+def draw_rules(found: "Evaluation", path: str, *, force: bool = False) -> None:
+    """Draw the scores of all rules and of the largest classes; the suffix decides the format."""
     from matplotlib.figure import Figure
 
     from isotherm.io.output import writing
 
-    shown = min(len(found.classes), MOST_CLASSES)
-    height = max(3.2, 1.1 + 0.2 * shown)
-    figure: Any = Figure(figsize=(9, height), facecolor="white", layout="constrained")
-    left, right = figure.subplots(1, 2, width_ratios=(1, 1.2))
-    _draw_scores(left, found)
-    _draw_classes(right, found, shown)
-    with writing(path) as file:
+    classes = min(len(found.classes), MOST_CLASSES)
+    heights = len(found.rules) * ROW["rule"], classes * ROW["class"]
+    figure: Any = Figure(figsize=(7.2, sum(heights) + REST), facecolor="white", layout="constrained")
+    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=heights)
+    _draw_rules(top, found)
+    _draw_classes(bottom, found, classes)
+    with speaking(OUTPUT), writing(path, force=force) as file:
         figure.savefig(file, format=os.path.splitext(path)[1][1:].lower(), dpi=160)
 
 
-def _draw_scores(axes: "Axes", found: "Evaluation") -> None:
+def _draw_rules(axes: "Axes", found: "Evaluation") -> None:
     """Mean and standard deviation as a point with whiskers, single runs as pale points."""
-    for shift, (name, (colour, marker)) in zip((-0.13, 0.13), SCORES.items(), strict=True):
-        for place, scores in enumerate(found.rules.values()):
+    for name, (colour, marker, shift) in SCORES.items():
+        for row, scores in enumerate(found.rules.values()):
             values = scores.macro_f1 if name == "macro-F1" else scores.accuracy
-            axes.scatter([place + shift] * len(values), values, s=10, color=colour, alpha=0.25, linewidths=0)
-            label = name if place == 0 else None
-            style: dict[str, Any] = {"color": colour, "fmt": marker, "capsize": 3, "markersize": 6}
-            axes.errorbar(place + shift, values.mean(), values.std(), label=label, **style)
-    axes.set_xticks(range(len(found.rules)), list(found.rules), fontsize=9)
-    axes.set_xlim(-0.5, len(found.rules) - 0.5)
-    axes.set_ylim(0, 1)
-    axes.set_title(f"Rules, {found.seeds.mean():,.0f} seeds, {len(found.seeds)} runs", fontsize=10)
-    axes.legend(frameon=False, fontsize=8)
-    _tidy(axes, "y")
+            place = row + shift
+            axes.scatter(values, [place] * len(values), s=9, color=colour, alpha=0.25, linewidths=0, clip_on=False)
+            style: dict[str, Any] = {"color": colour, "fmt": marker, "capsize": 3, "markersize": 5.5, "clip_on": False}
+            bars = axes.errorbar(values.mean(), place, xerr=values.std(), label=None if row else name, **style)
+            for part in bars.lines[1] + bars.lines[2]:
+                part.set_clip_on(False)
+            beside: dict[str, Any] = {
+                "transform": axes.get_yaxis_transform(),
+                "va": "center",
+                "fontsize": 7.5,
+                "color": colour,
+            }
+            axes.text(1.03, place, f"{values.mean():.3f}", **beside)
+    runs = f"{len(found.seeds)} run{'s' * (len(found.seeds) > 1)} of {found.seeds.mean():,.0f} seeds"
+    _finish(axes, list(found.rules), f"Rules: mean and standard deviation over {runs}")
 
 
-def _draw_classes(axes: "Axes", found: "Evaluation", shown: int) -> None:
-    """F1 of the largest classes, the largest on top."""
+def _draw_classes(axes: "Axes", found: "Evaluation", most: int) -> None:
+    """F1, precision and recall of the largest classes, the largest on top."""
     import numpy as np
 
     from isotherm.evaluation import class_scores
 
     confusion = found.rules[found.best].confusion
     sizes = confusion.sum(axis=1) / len(found.seeds)
-    order = np.argsort(-sizes, kind="stable")[:shown]
-    axes.barh(range(shown), class_scores(confusion)[order, 2], color=SCORES["macro-F1"][0], height=0.7)
-    names = [f"{found.classes[place]} ({sizes[place]:,.0f})" for place in order]
-    axes.set_yticks(range(shown), names, fontsize=8)
+    order = np.argsort(-sizes, kind="stable")[:most]
+    precision, recall, f1 = class_scores(confusion)[order].T
+    rows = np.arange(most)
+    axes.barh(rows, f1, color=PALE, height=0.72, label="F1")
+    points: dict[str, Any] = {"s": 16, "zorder": 3, "clip_on": False}
+    axes.scatter(precision, rows, marker="<", color=BLUE, label="precision", **points)
+    axes.scatter(recall, rows, marker=">", facecolors="white", edgecolors=BLUE, label="recall", **points)
+    which = "Classes" if most == len(found.classes) else f"The {most} largest of {len(found.classes)} classes"
+    names = [f"{shown(found.classes[place])} ({sizes[place]:,.0f})" for place in order]
+    _finish(axes, names, f"{which} by the rule {found.best} (number of hidden nodes)")
+    axes.tick_params(axis="y", labelsize=7.5)
+
+
+def _finish(axes: "Axes", names: list[str], title: str) -> None:
+    axes.set_title(title, fontsize=9.5, loc="left", pad=22)
+    axes.legend(frameon=False, fontsize=8, ncols=3, loc="lower left", bbox_to_anchor=(-0.01, 1), borderpad=0.2)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
     axes.set_xlim(0, 1)
-    axes.set_ylim(shown - 0.4, -0.6)
-    which = "Classes" if shown == len(found.classes) else f"The {shown} largest classes"
-    axes.set_title(f"{which} (hidden nodes): F1, rule {found.best}", fontsize=10)
-    _tidy(axes, "x")
-
-
-def _tidy(axes: "Axes", grid: Any) -> None:
-    axes.grid(axis=grid, color="0.9")
+    axes.tick_params(labelsize=8.5, length=2.5, labelbottom=True)
+    axes.grid(axis="x", color="0.9")
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

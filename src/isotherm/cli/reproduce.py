@@ -4,9 +4,9 @@ from typing import Annotated, Literal
 
 from cyclopts.validators import Number
 
-from isotherm.cli.options import Quiet, option, positional
+from isotherm.cli.options import OUTPUT, Quiet, option, positional
 from isotherm.cli.stages import Stages
-from isotherm.cli.status import UsageError, say
+from isotherm.cli.wording import DATA, UsageError, in_options, say
 
 __all__ = ["EXAMPLES", "reproduce"]
 
@@ -19,12 +19,12 @@ EXAMPLES = """Examples:
 
 def reproduce(
     *names: Annotated[str, positional("What to reproduce, such as figure1 or table2; by default all.")],
-    out: Annotated[str, option("Folder for the report and all scores.", "OUT", metavar="DIR")] = "out",
-    data: Annotated[str | None, option("A folder of graphs.", "DATA", metavar="DIR")] = None,
-    runs: Annotated[int, option("How often each setting is repeated.", "RUNS", validator=Number(gte=1))] = 10,
-    protocol: Annotated[Literal["authors", "corrected", "both"], option("Which protocol to follow.")] = "both",
-    processes: Annotated[int, option("Processes that share the work.", validator=Number(gte=1))] = 2,
-    random_state: Annotated[int, option("Where all randomness comes from.", "RANDOM_STATE")] = 0,
+    out: Annotated[str, option("Folder for the report and all scores.", "DIR", group=OUTPUT)] = "out",
+    data: Annotated[str | None, option("A folder of graphs.", "DIR")] = None,
+    runs: Annotated[int, option("How often each setting is repeated.", "N", validator=Number(gte=1))] = 10,
+    protocol: Annotated[Literal["authors", "corrected", "both"], option("Which to follow.", "NAME")] = "both",
+    processes: Annotated[int, option("Processes that share the work.", "N", validator=Number(gte=1))] = 2,
+    random_state: Annotated[int, option("Where all randomness comes from.", "N", validator=Number(gte=0))] = 0,
     quiet: Quiet = False,
 ) -> None:
     """Repeat the experiments of the paper and write a report.
@@ -33,6 +33,7 @@ def reproduce(
     Graphs that are neither in the folder nor in the user's cache are downloaded.
     """
     from isotherm import experiments
+    from isotherm.datasets import DownloadError
 
     stages = Stages(quiet=quiet)
     with stages.stage("running") as bar:
@@ -47,8 +48,14 @@ def reproduce(
                 seed=random_state,
                 progress=bar.named_amount,
             )
-        except (ValueError, OSError, RuntimeError) as error:
+        except DownloadError as error:
             raise UsageError(str(error)) from None
+        except OSError as error:
+            raise UsageError(
+                f"{error.filename or out} failed: {error.strerror}; choose another folder with --out"
+            ) from None
+        except (ValueError, RuntimeError) as error:
+            raise UsageError(in_options(str(error), DATA)) from None
         except KeyboardInterrupt:
             say("isotherm: stopped; the same command goes on from here")
             raise

@@ -9,15 +9,21 @@ from typing import Any
 
 __all__ = ["Stages"]
 
-WIDTH = 12  # of the names of stages
+WIDTH = 20  # of bars: with the longest note, a line has 80 characters
 
 
 class Stages:
     """Seconds by stage, and bars if stderr is a terminal."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self.seconds: dict[str, float] = {}
+        self._seconds: dict[str, float] = {}
+        self._began = time.perf_counter()
         self._show = not quiet and sys.stderr.isatty()
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of each stage, and of everything up to now, which is more: there are imports between stages."""
+        return {**self._seconds, "total": time.perf_counter() - self._began}
 
     @contextmanager
     def stage(self, name: str) -> Iterator["Bar"]:
@@ -28,7 +34,7 @@ class Stages:
             with bar:
                 yield bar
         finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - began
+            self._seconds[name] = self._seconds.get(name, 0.0) + time.perf_counter() - began
 
 
 class Bar:
@@ -38,12 +44,11 @@ class Bar:
         self.name = name
         self._progress: Any = _rich_progress() if show else None
         self._task: Any = None
-        self._first_error = 0.0
 
     def __enter__(self) -> "Bar":
         if self._progress is not None:
             self._progress.start()
-            self._task = self._progress.add_task(f"{self.name:{WIDTH}}", total=None, note="")
+            self._task = self._progress.add_task(self.name, total=None, note="")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -65,22 +70,21 @@ class Bar:
         return lambda done, total, name: self._progress.update(self._task, completed=done, total=total, note=name)
 
     def errors(self, tol: float) -> Callable[[int, float], None] | None:
-        """To be called with the iteration and its error, which falls towards the tolerance."""
+        """To be called with the iteration and its error, which falls towards the tolerance, though not steadily."""
         if self._progress is None:
             return None
+        first = least = math.nan
 
         def update(iteration: int, error: float) -> None:
-            note = f"iteration {iteration}, error {error:.1e}, to reach {tol:.0e}"
-            self._progress.update(self._task, completed=self._share(error, tol), total=1, note=note)
+            nonlocal first, least
+            note = f"iteration {iteration}"
+            if 0 < error < math.inf:
+                first, least = max(error, 2 * tol) if math.isnan(first) else first, min(error, least)
+                note = f"error {error:.0e}, tol {tol:.0e}, {note}"
+            done = math.log(first / least) / math.log(first / tol) if least < first else 0.0
+            self._progress.update(self._task, completed=min(1.0, done), total=1, note=note)
 
         return update
-
-    def _share(self, error: float, tol: float) -> float:
-        """How much of the way from the first error to the tolerance is done, on a logarithmic scale."""
-        if not 0 < error < math.inf:
-            return 0.0 if error else 1.0
-        self._first_error = max(self._first_error, error, 2 * tol)
-        return min(1.0, math.log(self._first_error / error) / math.log(self._first_error / tol))
 
 
 def _rich_progress() -> Any:
@@ -89,7 +93,7 @@ def _rich_progress() -> Any:
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(),
+        BarColumn(bar_width=WIDTH),
         TaskProgressColumn(),
         TimeElapsedColumn(),
         TextColumn("{task.fields[note]}"),

@@ -1,95 +1,76 @@
 """How a command ends: its exit status, and one sentence on stderr if that is not 0."""
 
 import os
-import signal
+import re
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from types import FrameType
+from collections.abc import Sequence
 from typing import Any
 
-__all__ = ["BAD_INPUT", "FINE", "INTERNAL", "INTERRUPTED", "UsageError", "naming", "nothing_at_stake", "run", "say"]
+from isotherm.cli.wording import INTERRUPTED, SOLVING, UsageError, in_options, say
 
-FINE, INTERNAL, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+__all__ = ["run"]
+
+FINE, INTERNAL, BAD_INPUT, STOPPED = 0, 1, 2, 130
 NEEDED = ("cyclopts", "rich", "polars", "zstandard", "matplotlib", "pooch")
-SHOW_CURSOR = "\033[?25h"
-
-
-class UsageError(ValueError):
-    """What the user asked for cannot be done: one sentence with the culprit and the remedy."""
-
-
-def say(text: str) -> None:
-    """Print a line for the user on stderr, which may be closed."""
-    with suppress(OSError):
-        print(text, file=sys.stderr, flush=True)
-
-
-@contextmanager
-def naming(culprit: str, remedies: Mapping[str, str] | None = None) -> Iterator[None]:
-    """Say which file or option is to blame for a ValueError or TypeError of the library.
-
-    Parameters
-    ----------
-    culprit
-        What to begin the sentence with.
-    remedies
-        What to end it with, if it holds the words of a key.
-    """
-    try:
-        yield
-    except (ValueError, TypeError) as error:
-        found = (remedy for words, remedy in (remedies or {}).items() if words in str(error))
-        raise UsageError(f"{culprit}: {error}{next(found, '')}") from None
-
-
-class _Process:
-    ours = False  # not that of a program that calls main
-    reading = False
-
-
-@contextmanager
-def nothing_at_stake() -> Iterator[None]:
-    """While files are only read, Ctrl-C may end the process without any cleaning up."""
-    with suppress(ImportError):
-        import polars  # noqa: F401 - it puts a handler in place of Python's, which does not wake a waiting thread
-    if _Process.ours and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _interrupt)
-    _Process.reading = True
-    try:
-        yield
-    finally:
-        _Process.reading = False
+USAGE = {
+    r'"(\S*)"': r"\1",
+    r"^(Command .* p|P)arameter (-\S+) requires an argument": r"\2 needs a value",
+    r"^(Command .* p|P)arameter (\S+) requires an argument": r"\2 is missing",
+    r"^Unused Tokens: \['(.*?)'.*": r"\1 is one argument too many",
+    r"^Invalid value (.*?) for (\S+)\. ": r"\2 is \1: ",
+    r"^Invalid value for (\S+): unable to convert (.*) into int": r"\1 is \2: give a whole number",
+    r"^Invalid value for (\S+): unable to convert (.*) into float": r"\1 is \2: give a number",
+    r"Choose from: ": "choose from ",
+}
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command and turn whatever it raises into an exit status."""
-    if arguments is None:  # this process is ours
-        _Process.ours = True
-        signal.signal(signal.SIGTERM, _terminate)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("default", UserWarning)
-        warnings.simplefilter("default", RuntimeWarning)
-        warnings.showwarning = _warn
-        try:
-            return _dispatched(arguments)
-        except KeyboardInterrupt:
-            say("isotherm: interrupted")
-            return INTERRUPTED
-        except BrokenPipeError:  # whoever read standard output has seen enough
-            _drop_output()
-            return FINE
-        except MemoryError:
-            say("isotherm: there is not enough memory for this")
-            return INTERNAL
-        except Exception as error:
-            return _failed(error)
+    try:
+        if arguments is None:
+            _take_over()
+        with warnings.catch_warnings():
+            _show_warnings()
+            return _dispatched(list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:
+        say(INTERRUPTED)
+        return STOPPED
+    except BrokenPipeError:  # whoever read standard output has seen enough
+        _drop_output()
+        return FINE
+    except MemoryError:
+        say("isotherm: there is not enough memory for this; take a machine with more, or fewer classes at a time")
+        return INTERNAL
+    except Exception as error:
+        return _failed(error)
 
 
-def _dispatched(arguments: Sequence[str] | None) -> int:
+def _take_over() -> None:
+    """Make this process ours, not that of a program that calls main."""
+    from isotherm.cli.late import load_late
+    from isotherm.cli.signals import take_over
+
+    take_over()
+    load_late()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a label that the terminal cannot show is no reason to fail
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _show_warnings() -> None:
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("default", UserWarning)
+    warnings.simplefilter("default", RuntimeWarning)
+    warnings.showwarning = _warn
+
+
+def _warn(message: Warning | str, *_: Any, **more: Any) -> None:
+    say(f"isotherm: warning: {in_options(str(message), SOLVING)}")
+
+
+def _dispatched(tokens: list[str]) -> int:
     try:
         from cyclopts import CycloptsError
     except ImportError:
@@ -97,21 +78,31 @@ def _dispatched(arguments: Sequence[str] | None) -> int:
         return BAD_INPUT
     from isotherm.cli.app import app
 
-    tokens = list(sys.argv[1:] if arguments is None else arguments)
     try:
+        _check_threads()
         app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
     except CycloptsError as error:
-        sentence = " ".join(str(error).split()).rstrip(".")
-        say(f"isotherm: {sentence}; see {' '.join(('isotherm', *_command(tokens)))} --help")
+        command = tokens[:1] if tokens and tokens[0] in set(app) else []
+        say(f"isotherm: {_usage(str(error))}; see {' '.join(['isotherm', *command])} --help")
         return BAD_INPUT
     sys.stdout.flush()
     return FINE
 
 
-def _command(tokens: list[str]) -> list[str]:
-    from isotherm.cli.app import app
+def _usage(text: str) -> str:
+    """What cyclopts says, in one sentence."""
+    sentence = " ".join(text.split())
+    for said, ours in USAGE.items():
+        sentence = re.sub(said, ours, sentence)
+    first, *more = sentence.rstrip(".").split(". ")
+    return "; ".join([first, *(part[:1].lower() + part[1:].rstrip("?") for part in more)])
 
-    return tokens[:1] if tokens and tokens[0] in set(app) else []
+
+def _check_threads() -> None:
+    """The kernels read this variable too, without asking whether it is a number."""
+    threads = os.environ.get("ISOTHERM_THREADS", "")
+    if threads and not (threads.isdecimal() and int(threads)):
+        raise UsageError(f"ISOTHERM_THREADS is {threads!r}; it must be a number from 1 on")
 
 
 def _failed(error: Exception) -> int:
@@ -137,25 +128,6 @@ def _is_the_users(error: Exception) -> bool:
     from isotherm.io import FileError
 
     return isinstance(error, UsageError | FileError)
-
-
-def _terminate(number: int, _: object) -> None:
-    """Leave in an orderly way, so that no unfinished file stays behind."""
-    raise SystemExit(128 + number)
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """As Python does; but at once where nothing is at stake, since a thread that waits for a pipe cannot be woken."""
-    if not _Process.reading:
-        signal.default_int_handler(number, frame)
-    if sys.stderr.isatty():
-        say(SHOW_CURSOR)
-    say("isotherm: interrupted")
-    os._exit(INTERRUPTED)
-
-
-def _warn(message: Warning | str, *_: Any, **more: Any) -> None:
-    say(f"isotherm: warning: {message}")
 
 
 def _drop_output() -> None:

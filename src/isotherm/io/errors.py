@@ -1,9 +1,11 @@
 """One sentence for everything that can be wrong with a file."""
 
 import os
+import re
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
@@ -28,13 +30,23 @@ class FileError(ValueError):
 def refuse(path: str, error: OSError) -> NoReturn:
     """Say in one sentence why the system does not give or take a file."""
     reasons: dict[type[OSError], str] = {
-        FileNotFoundError: "does not exist",
-        IsADirectoryError: "is a directory, not a file",
-        NotADirectoryError: "is inside a file, not a directory",
-        PermissionError: "is not open to you: permission denied",
+        FileNotFoundError: f"does not exist; {_similar(path)}",
+        IsADirectoryError: "is a directory, not a file; give a file in it",
+        NotADirectoryError: "is inside a file, not a directory; check its name",
+        PermissionError: "is not open to you; ask its owner for permission, or copy it",
     }
     said = f"failed: {error.strerror or str(error) or type(error).__name__}"
     raise FileError(f"{path} {reasons.get(type(error), said)}") from None
+
+
+def _similar(path: str) -> str:
+    """A file of the same folder that may be meant, if one has a similar name."""
+    folder, name = os.path.split(path)
+    with suppress(OSError):
+        close = get_close_matches(name, os.listdir(folder or os.curdir), n=1, cutoff=0.75)
+        if close:
+            return f"did you mean {os.path.join(folder, close[0])}?"
+    return "check its name"
 
 
 @contextmanager
@@ -47,18 +59,15 @@ def blaming(path: str, kind: str) -> Iterator[None]:
         yield
     except (FileError, ImportError):
         raise
-    except OSError as error:
-        if error.errno is None:
-            raise FileError(f"{path} is not {kind}, or is damaged: {_first_line(error)}") from None
-        refuse(path, error)
     except MemoryError:
         raise FileError(f"{path} needs more memory than there is, or is damaged") from None
-    except Exception as error:
-        raise FileError(f"{path} is not {kind}, or is damaged: {_first_line(error)}") from None
     except BaseException as error:
-        if not is_panic(error):
-            raise
-        raise FileError(f"{path} is not {kind}, or is damaged: {_first_line(error)}") from None
+        if isinstance(error, OSError) and error.errno is not None:
+            refuse(path, error)
+        if isinstance(error, Exception) or is_panic(error):
+            said = f"{path} is not {kind}, or is damaged: {_first_line(error)}"
+            raise FileError(f"{said}; make it again, or give another file") from None
+        raise
 
 
 def is_panic(error: BaseException) -> bool:
@@ -106,5 +115,6 @@ def shorten(text: str, most: int = 60) -> str:
 
 
 def _first_line(error: BaseException) -> str:
+    """What a parser says, without the inner state that some of them print."""
     lines = str(error).strip().splitlines()
-    return lines[0].rstrip(".") if lines else type(error).__name__
+    return re.split(r": \w+ \{", lines[0])[0].rstrip(".") if lines else type(error).__name__

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from isotherm.graph import Graph
 from isotherm.io.errors import need
-from isotherm.io.formats import format_of
-from isotherm.io.output import check_output, writing
+from isotherm.io.output import check_output, output_format, writing
 from isotherm.io.streams import Progress
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def write_labels(
     path = os.fspath(path)
     check_output(path, force=force, format=format)
     need("polars", "writing labels")
-    known = format_of(path, format)
+    known = output_format(path, format)
     if isinstance(result, Mapping):
         if probabilities or temperatures or only_unlabelled:
             raise TypeError("probabilities, temperatures and only_unlabelled need a classifier, not columns")
@@ -108,7 +107,7 @@ def write_labels(
     if min_confidence is not None:
         keep &= frame["confidence"].to_numpy() >= min_confidence
     frame = frame if keep.all() else frame.filter(keep)
-    with writing(path, compression=known.compression) as file:
+    with writing(path, compression=known.compression, force=force) as file:
         _write(frame, file, known.name, progress)
     return frame.height
 

@@ -13,29 +13,41 @@ from io import BytesIO
 from typing import IO, Any
 
 from isotherm.io.errors import STANDARD, FileError, need
-from isotherm.io.formats import format_of
+from isotherm.io.formats import Format, format_of
 
-__all__ = ["WRITABLE", "check_output", "writing"]
+__all__ = ["WRITABLE", "check_output", "check_target", "output_format", "writing"]
 
-WRITABLE = ("csv", "tsv", "parquet", "arrow", "jsonl")
+WRITABLE = ("csv", "tsv", "jsonl", "parquet", "arrow")
+SUFFIXES = ".csv, .tsv, .jsonl (these also with .gz or .zst), .parquet or .arrow"
+OVERWRITE = "choose another name, or overwrite it with force=True"
 LEVEL = 3  # of Zstandard; gzip is as fast at 1 only
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False, format: str | None = None) -> None:  # noqa: A002 - as in write_labels
-    """Refuse a target to which nothing could be written, before any work is done for it.
+    """Refuse a target to which no labels could be written, before any work is done for it.
 
     Raises
     ------
     FileError
-        If the format is unknown, the directory is missing or closed to this user, the path is a directory, or there is
-        a file already and not ``force``.
+        If labels are not written in this format, or as in `check_target`.
     """
     path = os.fspath(path)
-    known = format_of(path, format)
-    if known.name not in WRITABLE:
-        raise FileError(f"{path}: labels are written as {', '.join(WRITABLE)}, not as {known.name}")
-    if known.compression == ".zst":
+    if os.path.isdir(path):  # rather than a file without a suffix
+        check_target(path)
+    if output_format(path, format).compression == ".zst":
         need("zstandard", "writing .zst files")
+    check_target(path, force=force)
+
+
+def check_target(path: str, *, force: bool = False) -> None:
+    """Refuse a file that could not be written.
+
+    Raises
+    ------
+    FileError
+        If the directory is missing or closed to this user, the path is a directory, or there is a file already and
+        not ``force``.
+    """
     if path == STANDARD or _is_device(path):
         return
     folder = os.path.dirname(os.path.realpath(path))
@@ -46,18 +58,34 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False, format: s
     if not os.access(folder, os.W_OK | os.X_OK):
         raise FileError(f"{path} cannot be written: the directory {folder} is not open to you; choose another")
     if os.path.lexists(path) and not force:
-        raise FileError(f"{path} exists already, and is kept; choose another name, or overwrite it with force")
+        raise FileError(f"{path} exists already, and is kept; {OVERWRITE}")
+
+
+def output_format(path: str, wanted: str | None = None) -> Format:
+    """The format in which labels are written to a path, or the one that was asked for.
+
+    >>> output_format("labels.tsv.gz")
+    Format(name='tsv', compression='.gz')
+    """
+    with suppress(FileError):
+        known = format_of(path, wanted)
+        if known.name in WRITABLE:
+            return known
+    if wanted is not None and wanted not in WRITABLE:
+        raise FileError(f"labels are written as {', '.join(WRITABLE)}, not as {wanted!r}; choose one of them")
+    raise FileError(f"{_name(path)}: labels are written as {SUFFIXES}; end the name in one of these, or give format=")
 
 
 @contextmanager
-def writing(path: str, *, compression: str | None = None) -> Iterator[IO[bytes]]:
+def writing(path: str, *, compression: str | None = None, force: bool = False) -> Iterator[IO[bytes]]:
     """A file to write to, which takes its place when all is written and vanishes if anything goes wrong.
 
-    Its name is unique, so that of two processes that write to the same target the last one to finish wins.
+    Its name is unique, so that two processes that write to the same target do not mix: the first one to finish wins,
+    or the last one with ``force``.
     """
     direct = path == STANDARD or _is_device(path)
     try:
-        with _direct(path) if direct else _beside(path) as file, _compressed(file, compression) as packed:
+        with _direct(path) if direct else _beside(path, force) as file, _compressed(file, compression) as packed:
             yield packed
     except BrokenPipeError:  # whoever reads our output has had enough
         raise
@@ -67,7 +95,7 @@ def writing(path: str, *, compression: str | None = None) -> Iterator[IO[bytes]]
 
 
 @contextmanager
-def _beside(path: str) -> Iterator[IO[bytes]]:
+def _beside(path: str, force: bool) -> Iterator[IO[bytes]]:
     target = os.path.realpath(path)  # a link stays, and what it points to is replaced
     folder, name = os.path.split(target)
     draft = os.path.join(folder, f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
@@ -76,11 +104,23 @@ def _beside(path: str) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(draft, target)
+        if force or not _linked(path, draft, target):
+            os.replace(draft, target)
         _sync(folder)
     finally:
         with suppress(OSError):
             os.unlink(draft)
+
+
+def _linked(path: str, draft: str, target: str) -> bool:
+    """Give the draft the name of the target too, unless that is taken by now; False where files have one name only."""
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        raise FileError(f"{path} was written by another process meanwhile, and is kept; {OVERWRITE}") from None
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
@@ -135,7 +175,14 @@ def _refuse(path: str, error: Exception) -> None:
     if number is None and (told := re.search(r"os error (\d+)", str(error))):
         number = int(told[1])
     if number in (errno.ENOSPC, errno.EDQUOT):
-        raise FileError(f"{path} cannot be written: the disk is full; free some space, or take another") from None
+        raise FileError(
+            f"{_name(path)} cannot be written: the disk is full; free some space, or take another"
+        ) from None
     if number is not None or isinstance(error, OSError):
         said = str(error) if number is None else os.strerror(number)
-        raise FileError(f"{path} cannot be written: {said}") from None
+        raise FileError(f"{_name(path)} cannot be written: {said}; choose another place") from None
+
+
+def _name(path: str) -> str:
+    """The name for messages."""
+    return "standard output" if path == STANDARD else path

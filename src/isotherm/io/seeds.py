@@ -17,6 +17,7 @@ from isotherm.io.text import open_text
 __all__ = ["SeedsFile", "match_seeds", "read_seeds", "read_seeds_file"]
 
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl")
+MOST_SHOWN = 5
 INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 
 
@@ -140,10 +141,16 @@ def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise
         elif matched.setdefault(there, label) != label:
             raise ValueError(f"the node {there!r} has two labels: {matched[there]!r} and {label!r}")
     if lost and missing == "raise":
-        number = "1 seed is" if len(lost) == 1 else f"{len(lost)} seeds are"
-        shown = ", ".join(map(repr, lost[:5])) + (", ..." if len(lost) > 5 else "")
-        raise ValueError(f"{number} not in the graph: {shown}")
+        raise ValueError(_not_there(lost, graph, matched))
     return matched
+
+
+def _not_there(lost: list[Any], graph: Graph, matched: dict[Any, Any]) -> str:
+    """What to say of seeds that are not in the graph; where none is, also what its nodes look like."""
+    number, them = ("1 seed is", "it") if len(lost) == 1 else (f"{len(lost)} seeds are", "them")
+    shown = ", ".join(map(_shown, lost[:MOST_SHOWN])) + (", ..." if len(lost) > MOST_SHOWN else "")
+    nodes = "" if matched else f" ({graph.n_nodes} nodes, such as {', '.join(map(_shown, graph.nodes[:3].tolist()))})"
+    return f"{number} not in the graph{nodes}: {shown}; correct {them}, or leave {them} out with missing='drop'"
 
 
 def _texts(known: set[Any]) -> dict[str, Any]:

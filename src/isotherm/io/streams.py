@@ -2,12 +2,12 @@
 
 import io
 import os
-import select
+import signal
 import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -64,13 +64,11 @@ class Input:
 
     def check(self) -> None:
         """Refuse a file that is missing, empty, a directory, or not open to this user."""
-        if Path(self.path).is_fifo():
-            return  # it can be opened once
         if self.path == STANDARD or _is_pipe(self.path):  # which can be opened once only
             return
         with self._open():
             if os.path.isfile(self.path) and not os.path.getsize(self.path):
-                raise FileError(f"{self.name} is empty")
+                raise FileError(f"{self.name} is empty; write it again, or give another file")
 
     def pieces(self) -> Iterator[bytes]:
         """The content, decompressed, a piece at a time."""
@@ -90,6 +88,7 @@ class Input:
         return Path(self.path) if self.seekable else io.BytesIO(self.content())
 
     def _open(self) -> Any:
+        _let_ctrl_c_end_a_wait()
         if self.path == STANDARD:
             return _standard_input()
         try:
@@ -103,8 +102,6 @@ class Input:
         total, done = _size(file), 0
         while True:
             try:
-                if total is None:
-                    _wait(file)
                 piece = file.read(PIECE)
             except OSError as error:
                 refuse(self.name, error)
@@ -173,10 +170,10 @@ def _is_pipe(path: str) -> bool:
         return False
 
 
-def _wait(file: BinaryIO) -> None:
-    """Wait until a pipe has something to read, so that Ctrl-C ends the wait: with polars it does not end a read."""
-    with suppress(ValueError, io.UnsupportedOperation):  # no file of the system
-        select.select([file], [], [])
+def _let_ctrl_c_end_a_wait() -> None:
+    """Have a wait for a pipe end when the user has had enough, as Python has it until polars is imported."""
+    if hasattr(signal, "siginterrupt"):
+        signal.siginterrupt(signal.SIGINT, True)
 
 
 def _size(file: BinaryIO) -> int | None:

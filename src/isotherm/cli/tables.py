@@ -1,0 +1,59 @@
+"""Tables and bars of text."""
+
+import sys
+
+__all__ = ["aligned", "bar", "shown"]
+
+BLOCKS = " ▏▎▍▌▋▊▉█"
+LONGEST = 40
+
+
+def aligned(rows: list[list[str]], *, left: tuple[int, ...] = ()) -> str:
+    """A table in columns, those in ``left`` flush left and the others flush right.
+
+    >>> print(aligned([["class", "seeds"], ["tea", "2"], ["咖啡", "10"]], left=(0,)))
+    class  seeds
+    tea        2
+    咖啡      10
+    """
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = []
+        for place, cell in enumerate(row):
+            blanks = " " * (widths[place] - cell_len(cell))
+            cells.append(cell + blanks if place in left else blanks + cell)
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def bar(share: float, width: int = 20) -> str:
+    """A bar for a share of 1, to the eighth of a character where these can be shown.
+
+    >>> bar(0.25, 10)
+    '██▌'
+    """
+    if not _fits(BLOCKS):
+        return "#" * round(share * width)
+    whole, eighths = divmod(round(share * width * 8), 8)
+    return (BLOCKS[-1] * whole + BLOCKS[eighths]).rstrip()
+
+
+def shown(value: object) -> str:
+    r"""A class or a node as a cell: on one line, and not too long.
+
+    >>> shown("tea\nroom")
+    'tea\\nroom'
+    """
+    text = "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in str(value))
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def _fits(text: str) -> bool:
+    try:
+        text.encode(sys.stderr.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
