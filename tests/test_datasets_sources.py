@@ -282,7 +282,7 @@ class TestLoad:
         assert datasets.at_hand("wikischools", data=tmp_path) == "wikischools"
 
     def test_errors_name_the_remedy(self, tmp_path: Path) -> None:
-        with pytest.raises(ValueError, match=r"there is no dataset 'nope': choose one of amazon, citeseer, cora"):
+        with pytest.raises(ValueError, match=r"no dataset 'nope'; isotherm datasets list prints those there are"):
             datasets.load("nope")
         with pytest.raises(ValueError, match=r"is not a folder: point data or ISOTHERM_DATA to a folder"):
             datasets.load("cora", data=tmp_path / "nowhere")
@@ -379,7 +379,8 @@ class TestFetch:
         ("name", "message"),
         [
             ("cora", r"http://127.0.0.1:\d+/planetoid/ind.cora.ally answers 404 .*: fetch it by hand; or put the file"),
-            ("nope", r"there is no dataset 'nope': choose one of amazon, citeseer"),
+            ("nope", r"there is no dataset 'nope'; isotherm datasets list prints those there are"),
+            ("coar", r"there is no dataset 'coar'; did you mean cora\?"),
             ("karate", r"karate is built in: there is nothing to fetch"),
         ],
     )

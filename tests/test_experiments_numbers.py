@@ -7,8 +7,8 @@ import pytest
 from isotherm.experiments.base import AUTHORS, CORRECTED
 from isotherm.experiments.catalogue import EXPERIMENTS
 from isotherm.experiments.report.curves import curve_verdicts
-from isotherm.experiments.report.entries import ELSEWHERE, entries
-from isotherm.experiments.report.verdicts import OUTSIDE
+from isotherm.experiments.report.entries import entries
+from isotherm.experiments.report.verdicts import ELSEWHERE, OUTSIDE
 from isotherm.experiments.results import Results
 from isotherm.experiments.runner import run_experiments
 from isotherm.experiments.scoring import ALL, REACHED

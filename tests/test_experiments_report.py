@@ -1,25 +1,23 @@
-"""The parts of the report: verdicts, words, tests over graphs, and the section on block models."""
+"""The parts of the report: verdicts, tests over graphs, and how it is written down."""
 
 import re
-from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import wilcoxon
+from scipy.stats import norm, wilcoxon
 
 from isotherm.experiments.base import AUTHORS, Measurement, Setting
-from isotherm.experiments.report import plots, sbm
-from isotherm.experiments.report.comparison import compare, holm
+from isotherm.experiments.report import plots
+from isotherm.experiments.report.comparison import compare, compare_all, holm
 from isotherm.experiments.report.curves import curve_verdicts
 from isotherm.experiments.report.document import Block, Document, Picture, Section, Table, Text
-from isotherm.experiments.report.entries import ELSEWHERE, entries
+from isotherm.experiments.report.entries import as_far, entries
 from isotherm.experiments.report.html import to_html
 from isotherm.experiments.report.markdown import to_markdown
 from isotherm.experiments.report.published import CURVES, TABLES, Published
-from isotherm.experiments.report.verdicts import CHANCE, OUTSIDE, WITHIN, judge, judge_curve
+from isotherm.experiments.report.verdicts import CHANCE, ELSEWHERE, OUTSIDE, WITHIN, judge, judge_curve
 from isotherm.experiments.results import Results, Summary
-from isotherm.experiments.sbm import DEGREES, ERROR, NODES, PREDICTED, SHARES
-from isotherm.experiments.scoring import LOST, SHIFTED, UNREACHED
+from isotherm.experiments.scoring import LOST, SHIFTED
 
 
 class TestVerdicts:
@@ -36,6 +34,10 @@ class TestVerdicts:
     )
     def test_tables(self, mean: float, std: float, verdict: str) -> None:
         assert judge(Summary(mean, std, 10), Published(0.36, 0.04)) == verdict
+
+    def test_the_output_of_the_authors_program_counts_too(self) -> None:
+        assert judge(Summary(0.25, 0.1, 10), Published(0.16, 0.01)) == OUTSIDE
+        assert judge(Summary(0.25, 0.1, 10), Published(0.16, 0.01, program=(0.21, 0.05))) == WITHIN
 
     def test_fewer_runs_are_given_more_room(self) -> None:
         assert judge(Summary(0.2, 0.1, 2), Published(0.36, 0.04)) == OUTSIDE
@@ -65,6 +67,15 @@ class TestVerdicts:
         assert "5 of 10 draws lost a class; the others have 0.36" in real.why
         assert (stand_in.verdict, stand_in.why) == (ELSEWHERE, "wikispeedia stands in for it")
 
+    def test_many_draws_tell_chance(self) -> None:
+        """A mean of ten is normal here: its deviation is 0.1 / sqrt(10), that of the mean of all is small."""
+        many = np.random.default_rng(1).normal(0.3, 0.1, 400)
+        for published in (0.3, 0.34, 0.38):
+            distance = max(abs(published - many.mean()) - 0.005, 0)
+            expected = 2 * norm.sf(distance / (many.std() * np.sqrt(1 / 10 + 1 / 400)))
+            assert as_far(many, Published(published, 0.1)) == pytest.approx(expected, abs=0.03)
+        assert as_far(many, Published(0.9, 0.1, program=(0.3, 0.1))) > 0.9
+
     def test_tables_have_all_columns_of_the_paper(self) -> None:
         assert {column for column, _ in TABLES["table2"]} == {"CO", "CS", "WS", "WV", "WL"}
         assert {column for column, _ in TABLES["table4"]} == {"DBLP", "Amazon"}
@@ -78,8 +89,27 @@ class TestComparison:
         assert found.p == found.p_families == pytest.approx(wilcoxon(first, second).pvalue)
         assert found.wins + found.losses == 20
 
+    def test_ties_are_counted_and_say_nothing(self) -> None:
+        gap = np.array([0, 0, 1, 2, -3, 4, 5, 6, 7.0])
+        found = compare(gap, np.zeros(9), list("abcdefghi"))
+        assert (found.wins, found.ties, found.losses) == (6, 2, 1)
+        assert found.p == pytest.approx(wilcoxon(gap[2:]).pvalue)
+
+    def test_several_pairs_are_corrected_for_their_number(self) -> None:
+        rng = np.random.default_rng(0)
+        base = rng.random(20)
+        pairs = {"a": (base + 1, base), "b": (base + rng.normal(0.2, 1, 20), base)}
+        families = [str(i // 2) for i in range(20)]
+        single = {name: compare(*pair, families) for name, pair in pairs.items()}
+        both = compare_all(pairs, families)
+        assert both["a"].p == pytest.approx(2 * single["a"].p)
+        assert both["b"].p == pytest.approx(single["b"].p)
+        assert both["a"].p_families == pytest.approx(2 * single["a"].p_families)
+        assert both["a"].sure(0.05)
+        assert not both["b"].sure(0.05)
+
     def test_a_family_counts_once(self) -> None:
-        first, second = np.arange(12.0), np.arange(12.0) - 1
+        first, second = 2 * np.arange(1.0, 13), np.arange(12.0)
         assert compare(first, second, ["a"] * 12).p_families == 1
         assert compare(first, second, list("abcdefghijkl")).p_families < 0.001
 
@@ -95,7 +125,7 @@ class TestDocument:
         axes.set_title("p = 0.005 & <q>")
         blocks: list[Block] = [
             Text("1 < 2 & `code` and **bold**"),
-            Table("a | b", ["x", "<y>"], [["1", "a phrase that is long enough to be broken"], ["2", ""]]),
+            Table("a | b", ["x", "<y>"], [["1", "a phrase that is so long that it may be broken"], ["2", ""]]),
             Picture("picture", figure, 'said of "it"'),
         ]
         return Document("T & T", [Section("Table 1: one, two", blocks)])
@@ -104,10 +134,26 @@ class TestDocument:
         document = self.document()
         text = to_html(document, {"picture": b"<svg/>"})
         assert "<title>T &amp; T</title>" in text
-        assert "<p>1 &lt; 2 &amp; <code>code</code> and <strong>bold</strong></p>" in text
-        assert '<th class="words">&lt;y&gt;</th>' in text
+        assert "<p>1\xa0&lt;\xa02 &amp; <code>code</code> and <strong>bold</strong></p>" in text
+        assert '<th class="text phrases">&lt;y&gt;</th>' in text
         assert 'alt="said of &quot;it&quot;"' in text
         assert 'id="table-1-one-two"' in text
+
+    def test_numbers_and_their_signs_are_not_parted(self) -> None:
+        text = to_html(Document("", [Section("", [Text("(x - 1) and 5 % at n = 10, p < 0.05")])]), {})
+        assert "<p>(x\xa0-\xa01) and 5\xa0% at n\xa0=\xa010, p\xa0&lt;\xa00.05</p>" in text
+
+    def test_columns_that_begin_alike_are_a_group(self) -> None:
+        table = Table("", ["x", "centered, measured", "centered, published", "why"], [["1", "2", "3", "so"]])
+        text = to_html(Document("", [Section("", [table])]), {})
+        assert '<tr><th></th><th class="edge" colspan="2">centered</th><th></th></tr>' in text
+        assert '<th>x</th><th class="edge">measured</th><th>published</th><th class="text">why</th>' in text
+
+    def test_a_folded_table_is_shown_on_demand(self) -> None:
+        table = Table("All", ["x"], [["1"]], folded=True)
+        document = Document("", [Section("", [table])])
+        assert "<details><summary>All</summary>" in to_html(document, {})
+        assert "| 1 |" in to_markdown(document, "figures")
 
     def test_markdown_escapes_bars(self) -> None:
         text = to_markdown(self.document(), "figures")
@@ -122,24 +168,3 @@ class TestDocument:
         assert not re.search(r'="[^"]*\d\.\d{3,}', text)
         assert 'style="fill: #0072b2"' in text  # measured
         assert 'style="fill-opacity: 0"' in text  # published
-
-
-def test_the_section_on_block_models_concludes_from_its_numbers() -> None:
-    """Errors made up so that centered falls with n where the degree grows, and is exact with many seeds."""
-    results = Results()
-    for regime, n, run in product(DEGREES, NODES, range(2)):
-        measured = []
-        for share in SHARES:
-            falling = 0.0 if share > 0.1 else 10 / n
-            error = 0.1 if regime == "fixed degree" else falling
-            measured += [Measurement(share, rule, ERROR, error) for rule in ("centered", "relative")]
-            measured += [Measurement(share, rule, ERROR, 0.5) for rule in ("vanilla", "weighted")]
-            measured += [Measurement(share, "vanilla", PREDICTED, 0.5), Measurement(share, "", UNREACHED, 0.0)]
-        results.add(Setting(regime, str(n)), run, measured)
-    section = sbm.sbm_section("Block models", results)
-    words = section.blocks[-1]
-    assert isinstance(words, Text)
-    assert "errs on 0.100 of the nodes at n = 1,000 and on 0.100 at n = 100,000" in words.text
-    assert "1 % seeds from 1 % to 0.01 %" in words.text
-    assert "With 20 % seeds most runs at n = 100,000 have not a single wrong label" in words.text
-    assert "20 % seeds from" not in words.text

@@ -8,10 +8,23 @@ import numpy as np
 import pytest
 from small_data import write_small_data
 
-from isotherm.experiments import figure2a, figure2b, figure3a, figure3b, figure4, panel, sbm, table2, table3, table4
+from isotherm.experiments import (
+    draws,
+    figure2a,
+    figure2b,
+    figure3a,
+    figure3b,
+    figure4,
+    panel,
+    sbm,
+    table2,
+    table3,
+    table4,
+)
 from isotherm.experiments.base import AUTHORS, CORRECTED, Draw, Setting
 from isotherm.experiments.points import Point
 from isotherm.experiments.real_graphs import column, copies, load_graph, one_point, stands_in
+from isotherm.seeds import sample_balanced
 
 
 def draw(run: int = 0, case: str = "case") -> Draw:
@@ -147,6 +160,33 @@ class TestRealGraphs:
                 assert value >= 0
                 if rule == "centered":
                     assert scores["relative", measure] == value
+
+    def test_table4_tells_of_each_community(self, data: Path) -> None:
+        """Against plain counts over the matrix of edges, and a dense solve of the first community."""
+        dataset = load_graph("dblp", data)
+        assert dataset.communities is not None
+        measured = {(m.x, m.measure): m.value for m in table4.run(Setting(CORRECTED, "dblp"), draw(), data)}
+        A = dataset.graph.adjacency.toarray()
+        for number, members in enumerate(table4.largest(dataset.communities, 3), start=1):
+            outside = np.setdiff1d(np.arange(len(A)), members)
+            leaving = A[np.ix_(members, outside)].sum() / A[members].sum()
+            assert measured[number, table4.LEAVING] == pytest.approx(leaving)
+        truth = np.isin(np.arange(len(A)), dataset.communities[0]).astype(np.int64)
+        seeds = sample_balanced(truth, 0.01, draw().own())
+        inside = np.setdiff1d(np.arange(len(A)), seeds)
+        T = truth.astype(float)
+        L = np.diag(A.sum(axis=1)) - A
+        T[inside] = np.linalg.solve(L[np.ix_(inside, inside)], -L[np.ix_(inside, seeds)] @ truth[seeds])
+        assert measured[1, table4.WARMTH] == pytest.approx(T.mean() / truth[seeds].mean(), rel=1e-3)
+
+    def test_many_draws_are_made_on_the_papers_own_graphs(self, data: Path) -> None:
+        authors = [s.case for s in draws.EXPERIMENT.settings(AUTHORS, data)]
+        graphs = ["table2 cora", "table2 citeseer", "table3 cora", "table3 citeseer"]
+        assert authors == [*graphs, "table4 dblp", "table4 amazon"]
+        assert [s.case for s in draws.EXPERIMENT.settings(CORRECTED, data)] == graphs
+        whole = table2.EXPERIMENT.run(Setting(AUTHORS, "cora"), draw(), data)
+        kept = draws.EXPERIMENT.run(Setting(AUTHORS, "table2 cora"), draw(), data)
+        assert set(kept) == set(whole)
 
     def test_the_panel_takes_single_label_graphs_and_two_seeds_of_each_class(self, data: Path) -> None:
         names = [s.case for s in panel.EXPERIMENT.settings("equilibrium", data)]

@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 
 from isotherm.datasets.base import Dataset, StandInWarning
@@ -89,7 +90,7 @@ def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Am
     if key in BUILT_IN:
         raise ValueError(f"{key} is built in: there is nothing to fetch")
     if key not in CATALOGUE:
-        raise ValueError(f"there is no dataset {name!r}: choose one of {', '.join(sorted(available(data)))}")
+        raise ValueError(_unknown(name, data))
     for folder in _folders(data):
         if (path := folder / f"{key}.npz").is_file():
             return [path]
@@ -173,6 +174,13 @@ def _stand_in(name: str, folder: Path) -> str | None:
     """The first graph of a folder that resembles this one."""
     names = CATALOGUE[name].stand_ins if name in CATALOGUE else ()
     return next((other for other in names if (folder / f"{other}.npz").is_file()), None)
+
+
+def _unknown(name: str, data: str | os.PathLike[str] | None) -> str:
+    """What to say of a name that is none."""
+    close = get_close_matches(_key(name), available(data), n=1)
+    remedy = f"did you mean {close[0]}?" if close else "isotherm datasets list prints those there are"
+    return f"there is no dataset {name!r}; {remedy}"
 
 
 def _key(name: str) -> str:

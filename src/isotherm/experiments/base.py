@@ -69,6 +69,8 @@ class Experiment:
         Those that it knows; other names than the two mean that it has ways of its own, which are always run.
     repeated : bool
         Whether runs differ; if not, there is one.
+    times : int
+        How many runs there are for each that is asked for.
     """
 
     name: str
@@ -77,3 +79,4 @@ class Experiment:
     run: Callable[[Setting, Draw, Data], Iterable[Measurement]]
     protocols: tuple[str, ...] = PROTOCOLS
     repeated: bool = True
+    times: int = 1

@@ -16,6 +16,7 @@ from isotherm.graph import Graph
 
 __all__ = [
     "BOTH_SIDES",
+    "HUGE",
     "SINGLE_LABEL",
     "Labelled",
     "column",

@@ -10,14 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.experiments.base import Measurement, Setting
 
-__all__ = ["Results", "Store", "Summary"]
+__all__ = ["Results", "Store", "Summary", "read_lines"]
+
+Line: TypeAlias = dict[str, str]  # by field
 
 FIELDS = ("protocol", "case", "run", "x", "rule", "measure", "value", "seed", "version", "lines")
 
@@ -35,17 +37,37 @@ class Results:
 
     def __init__(self) -> None:
         self._values: dict[tuple[Setting, Measurement], dict[int, float]] = defaultdict(dict)
+        self._order: dict[Setting, None] = {}
         self.finished: set[tuple[Setting, int]] = set()
+
+    @classmethod
+    def of(cls, lines: Iterable[Line]) -> "Results":
+        """The runs of which all lines are there."""
+        blocks: dict[tuple[Setting, int], list[Line]] = defaultdict(list)
+        for line in lines:
+            blocks[Setting(line["protocol"], line["case"]), int(line["run"])].append(line)
+        results = cls()
+        for (setting, run), block in blocks.items():
+            if len(block) % int(block[0]["lines"]) == 0:  # twice as many if two calls ran at once
+                measured = (Measurement(float(r["x"]), r["rule"], r["measure"], float(r["value"])) for r in block)
+                results.add(setting, run, measured)
+        return results
 
     def add(self, setting: Setting, run: int, measurements: Iterable[Measurement]) -> None:
         """Take in a run; what is already known of it stays."""
+        self._order.setdefault(setting)
         for measurement in measurements:
             self._values[setting, measurement._replace(value=0.0)].setdefault(run, measurement.value)
         self.finished.add((setting, run))
 
+    def arrange(self, settings: Iterable[Setting]) -> None:
+        """Put these settings first, in this order, whichever ends first."""
+        self._order = dict.fromkeys([*settings, *self._order])
+
     def cases(self, protocol: str) -> list[str]:
-        """The cases that were run in a protocol, in that order."""
-        return list(dict.fromkeys(setting.case for setting, _ in self._values if setting.protocol == protocol))
+        """The cases that were run in a protocol, in the order of settings."""
+        run = {setting for setting, _ in self.finished}
+        return [setting.case for setting in self._order if setting.protocol == protocol and setting in run]
 
     def axis(self, protocol: str, case: str) -> list[float]:
         """The places on the axis, ascending."""
@@ -71,19 +93,12 @@ class Store:
 
     def load(self) -> Results:
         """All runs that are complete; the file keeps only these."""
-        results = Results()
         if not self.path.exists():
-            return results
-        blocks: dict[tuple[Setting, int], list[dict[str, str]]] = defaultdict(list)
+            return Results()
         whole, _, _ = self.path.read_text(encoding="utf-8").rpartition("\n")  # without a line that was cut
-        for line in csv.DictReader(whole.splitlines()):
-            if (line["seed"], line["version"]) == self.stamp:
-                blocks[Setting(line["protocol"], line["case"]), int(line["run"])].append(line)
-        for (setting, run), lines in blocks.items():
-            if len(lines) % int(lines[0]["lines"]) == 0:  # twice as many if two calls ran at once
-                measured = (Measurement(float(r["x"]), r["rule"], r["measure"], float(r["value"])) for r in lines)
-                results.add(setting, run, measured)
-        self._rewrite([line for key, lines in blocks.items() if key in results.finished for line in lines])
+        lines = [line for line in read_lines(whole) if (line["seed"], line["version"]) == self.stamp]
+        results = Results.of(lines)
+        self._rewrite([r for r in lines if (Setting(r["protocol"], r["case"]), int(r["run"])) in results.finished])
         return results
 
     def append(self, setting: Setting, run: int, measurements: Sequence[Measurement]) -> None:
@@ -96,14 +111,18 @@ class Store:
         descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
         try:
             os.write(descriptor, block)
-            os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
-    def _rewrite(self, lines: list[dict[str, str]]) -> None:
+    def _rewrite(self, lines: list[Line]) -> None:
         part = self.path.with_name(self.path.name + ".part")
         part.write_bytes(_text([FIELDS, *([line[field] for field in FIELDS] for line in lines)]))
         part.replace(self.path)
+
+
+def read_lines(text: str) -> list[Line]:
+    """The lines of a file of results."""
+    return list(csv.DictReader(text.splitlines()))
 
 
 def _text(rows: Sequence[Sequence[str]]) -> bytes:

@@ -54,8 +54,10 @@ def run_experiments(
         for protocol in experiment.protocols
         if protocol in protocols or protocol not in PROTOCOLS
         for setting in experiment.settings(protocol, data)
-        for run in range(runs if experiment.repeated else 1)
+        for run in range(experiment.times * runs if experiment.repeated else 1)
     ]
+    for name, found in results.items():
+        found.arrange(job.setting for job in jobs if job.experiment.name == name)
     waiting = [job for job in jobs if (job.setting, job.run) not in results[job.experiment.name].finished]
     done = len(jobs) - len(waiting)
     for job, measured in _measured(waiting, seed, data, processes):

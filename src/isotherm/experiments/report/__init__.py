@@ -6,12 +6,24 @@ from pathlib import Path
 
 from isotherm.experiments.base import AUTHORS
 from isotherm.experiments.catalogue import EXPERIMENTS
-from isotherm.experiments.report import communities, curves, opening, panel, sbm, tables
+from isotherm.experiments.report import (
+    chance,
+    communities,
+    curves,
+    figure4,
+    helpless,
+    opening,
+    panel,
+    sbm,
+    summary,
+    tables,
+)
 from isotherm.experiments.report.document import Document, Section, Text
 from isotherm.experiments.report.html import to_html
 from isotherm.experiments.report.markdown import to_markdown
 from isotherm.experiments.report.opening import Conditions
 from isotherm.experiments.report.plots import svg
+from isotherm.experiments.report.published import TABLES
 from isotherm.experiments.results import Results
 
 __all__ = ["Conditions", "build_report", "write_report"]
@@ -19,32 +31,42 @@ __all__ = ["Conditions", "build_report", "write_report"]
 FIGURES = "figures"
 NOTHING = "None of its graphs is at hand. `isotherm datasets list` says where they come from."
 
-SECTIONS: dict[str, Callable[[str, Results], Section]] = {
-    "figure1": opening.figure1_section,
-    **{name: partial(curves.block_section, name) for name in ("figure2a", "figure2b", "figure3a", "figure3b")},
-    "table1": tables.table1_section,
-    "table2": partial(tables.table_section, "table2"),
-    "table3": partial(tables.table_section, "table3"),
-    "table4": communities.table4_section,
-    "figure4": curves.figure4_section,
-    "panel": panel.panel_section,
-    "sbm": sbm.sbm_section,
-}
-
 
 def build_report(results: Mapping[str, Results], conditions: Conditions) -> Document:
     """The document, from the results of some or all experiments."""
-    sections = [opening.short_section(results), opening.protocols_section()]
     known = {name: each for name, each in results.items() if each.finished}
-    lost = {name: each for name, each in known.items() if name in ("table2", "table3") and each.cases(AUTHORS)}
-    for name, build in SECTIONS.items():
+    sections = [summary.short_section(known), opening.protocols_section()]
+    for name, build in _sections(known).items():
         if name == "panel":  # what follows goes beyond the paper
-            sections += [tables.lost_section(lost)] if lost else []
-            sections += [panel.helpless_section(known["panel"])] if "panel" in known else []
+            sections += _between(known)
         if name in results:
             title = EXPERIMENTS[name].title
             sections.append(build(title, known[name]) if name in known else Section(title, [Text(NOTHING)]))
     return Document("The paper, reproduced", [*sections, opening.run_section(conditions)])
+
+
+def _sections(known: Mapping[str, Results]) -> dict[str, Callable[[str, Results], Section]]:
+    """What makes the section of each experiment, in the order of the report."""
+    draws, own = known.get("draws"), {name: known[name] for name in TABLES if name in known}
+    return {
+        "figure1": opening.figure1_section,
+        **{name: partial(curves.block_section, name) for name in ("figure2a", "figure2b", "figure3a", "figure3b")},
+        "table1": tables.table1_section,
+        "table2": partial(tables.table_section, "table2", draws=draws),
+        "table3": partial(tables.table_section, "table3", draws=draws),
+        "table4": partial(communities.table4_section, draws=draws),
+        "figure4": figure4.figure4_section,
+        "draws": partial(chance.chance_section, tables=own),
+        "panel": panel.panel_section,
+        "sbm": sbm.sbm_section,
+    }
+
+
+def _between(known: Mapping[str, Results]) -> list[Section]:
+    """What several experiments tell together."""
+    lost = {name: known[name] for name in ("table2", "table3") if name in known and known[name].cases(AUTHORS)}
+    helps_not = helpless.helpless_section(known)
+    return [*([tables.lost_section(lost)] if lost else []), *([helps_not] if helps_not else [])]
 
 
 def write_report(document: Document, folder: Path) -> Path:

@@ -1,12 +1,13 @@
 """Two ways to label, compared over many graphs."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import wilcoxon
 
-__all__ = ["Comparison", "compare", "holm", "p_words"]
+__all__ = ["Comparison", "compare", "compare_all", "holm", "p_words"]
 
 Floats: TypeAlias = NDArray[np.float64]
 FEWEST = 6  # graphs below which the test cannot reject anything
@@ -16,26 +17,42 @@ class Comparison(NamedTuple):
     """How often each way is ahead, by how much, and whether that is chance."""
 
     wins: int
+    ties: int
     losses: int
     difference: float  # mean over graphs
-    p: float  # of Wilcoxon's signed-rank test
+    p: float  # of Wilcoxon's signed-rank test, two-sided
     p_families: float  # the same over families of graphs, each counted once
+
+    def sure(self, level: float) -> bool:
+        """Whether neither test leaves it to chance."""
+        return max(self.p, self.p_families) < level
 
 
 def compare(first: Floats, second: Floats, families: list[str]) -> Comparison:
     """Compare two columns of scores, one for each graph.
 
-    >>> compare(np.arange(8) + 0.5, np.arange(8.0), list("aabbcdef"))[:3]
-    (8, 0, 0.5)
+    >>> compare(np.arange(8) + 0.5, np.arange(8.0), list("aabbcdef"))[:4]
+    (8, 0, 0, 0.5)
     """
     gap = first - second
     _, members = np.unique(families, return_inverse=True)
     means = np.bincount(members, gap) / np.bincount(members)
     wins, losses = int(np.count_nonzero(gap > 0)), int(np.count_nonzero(gap < 0))
-    return Comparison(wins, losses, float(gap.mean()), _p(gap), _p(means))
+    return Comparison(wins, len(gap) - wins - losses, losses, float(gap.mean()), _p(gap), _p(means))
+
+
+def compare_all(pairs: Mapping[str, tuple[Floats, Floats]], families: list[str]) -> dict[str, Comparison]:
+    """Compare several pairs, with all p-values corrected for the number of pairs."""
+    found = {name: compare(first, second, families) for name, (first, second) in pairs.items()}
+    p, p_families = (holm([getattr(each, field) for each in found.values()]) for field in ("p", "p_families"))
+    return {
+        name: each._replace(p=p[place], p_families=p_families[place])
+        for place, (name, each) in enumerate(found.items())
+    }
 
 
 def _p(gap: Floats) -> float:
+    """Ties say nothing and are left out."""
     return float(wilcoxon(gap).pvalue) if np.count_nonzero(gap) >= FEWEST else 1.0
 
 

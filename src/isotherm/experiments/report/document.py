@@ -19,11 +19,16 @@ class Text:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, the first column of which names the row."""
+    """A table, the first column of which names the row.
+
+    Columns whose headers begin alike, such as "centered, measured" and "centered, published", are a group. A `folded`
+    table is shown on demand, and in print.
+    """
 
     caption: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    folded: bool = False
 
 
 @dataclass(frozen=True, eq=False)
