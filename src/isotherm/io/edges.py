@@ -1,5 +1,6 @@
 """Edges from tables: the columns of source, target and weight, with ids as positions."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 __all__ = ["Edges", "Options", "built", "read_edges"]
+
+SHORT_ROW = 8  # bytes
+MANY_ROWS = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ def read_edges(file: Input, known: Format, options: Options) -> Edges:
     if not ids:
         raise FileError(f"{file.name} has no rows, so no edges")
     weight = None if layout.roles["weight"] is None else np.concatenate(weights)
-    return Edges(*ends.all(), weight, np.concatenate(ids), layout)
+    source, target = ends.all()
+    return Edges(source, target, weight, np.concatenate(ids), layout)
 
 
 def built(edges: Edges, *, directed: bool) -> Graph:
@@ -95,28 +100,27 @@ def built(edges: Edges, *, directed: bool) -> Graph:
 
 
 class _Ends:
-    """Positions of sources and targets, collected; in their final place if the number of rows is known."""
+    """Positions of sources and targets, collected; room that is never used takes no memory."""
 
-    def __init__(self, rows: int | None) -> None:
-        self._room = None if rows is None else np.empty((2, rows), dtype=np.int32)
-        self._parts: list[NDArray[np.int32]] = []
-        self._done = 0
+    def __init__(self, rows: int) -> None:
+        self._room = np.empty((2, rows), dtype=np.int32)
+        self._rows = 0
 
     def more(self, rows: int) -> NDArray[np.int32]:
         """An array to be filled with the next ones."""
-        part = np.empty((2, rows), dtype=np.int32) if self._room is None else self._room[:, self._done :][:, :rows]
-        self._done += rows
-        self._parts.append(part)
-        return part
+        before, self._rows = self._rows, self._rows + rows
+        if self._rows > self._room.shape[1]:
+            held, self._room = self._room[:, :before], np.empty((2, 2 * self._rows), dtype=np.int32)
+            self._room[:, :before] = held
+        return self._room[:, before : self._rows]
 
-    def all(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """All sources and all targets."""
-        source, target = np.concatenate(self._parts, axis=1) if self._room is None else self._room
-        return source, target
+    def all(self) -> NDArray[np.int32]:
+        """All sources, and all targets."""
+        return self._room[:, : self._rows]
 
 
-def _opened(file: Input, known: Format, options: Options) -> tuple[Layout, Iterator[Batch], int | None]:
-    """How the table is laid out, its batches, and the number of its rows if that is known."""
+def _opened(file: Input, known: Format, options: Options) -> tuple[Layout, Iterator[Batch], int]:
+    """How the table is laid out, its batches, and the number of its rows, guessed from its size if need be."""
     if known.name in TEXTUAL:
         told = {"delimiter": options.delimiter, "header": options.header, "wanted": tuple(options.picks.values())}
         text = open_text(file, known.name, **told)
@@ -127,7 +131,12 @@ def _opened(file: Input, known: Format, options: Options) -> tuple[Layout, Itera
         table = open_columns(file, known.name)
         layout = Layout(known.name, edge_roles(file.name, table.names, options.picks))
     places = {role: column.number - 1 for role, column in layout.roles.items() if column}
-    return layout, table.batches(places, frozenset({"weight"})), getattr(table, "height", None)
+    return layout, table.batches(places, frozenset({"weight"})), getattr(table, "height", _rows_at_most(file))
+
+
+def _rows_at_most(file: Input) -> int:
+    """A number of rows that text of this size rarely exceeds."""
+    return min(os.path.getsize(file.path) // SHORT_ROW, MANY_ROWS) if file.seekable else 0
 
 
 def _parts(path: str, batches: Iterator[Batch]) -> Iterator[_Part]:
