@@ -100,6 +100,20 @@ void define(nb::module_& m) {
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
         nb::arg("diagonal").noconvert(), nb::arg("p").noconvert(), nb::arg("q").noconvert(), nb::arg("threads"));
 
+  m.def("average",
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const T> scale, Block<const T> x, Block<T> out,
+           int threads) {
+          const Csr<T> graph = csr<T>(indptr, indices, weights);
+          with_width(x.shape(1), [&](auto width) {
+            with_weights(weights.has_value(), [&](auto weighted) {
+              nb::gil_scoped_release release;
+              average<T, width, weighted>(graph, scale.data(), x.data(), out.data(), threads);
+            });
+          });
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("scale").noconvert(), nb::arg("x").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"));
+
   m.def("cg_step",
         [](Vector<const T> scale, Vector<const T> closing, Vector<const T> alpha, Block<const T> p, Block<const T> q,
            Block<T> x, Block<T> r, int threads) {

@@ -81,14 +81,14 @@ inline Chunks even_chunks(int64_t rows, int64_t columns) {
 }
 
 inline Chunks entry_chunks(const int64_t* indptr, int64_t rows) {
-  Chunks chunks{{0}, indptr[rows] + kRowWork * rows};
+  Chunks chunks{{0}, indptr[rows] - indptr[0] + kRowWork * rows};
   const int64_t count = chunk_count(chunks.work);
   for (int64_t c = 1; c < count; ++c) {
     const int64_t target = chunks.work / count * c;
     int64_t low = chunks.bounds.back(), high = rows;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
-      if (indptr[middle] + kRowWork * middle < target) low = middle + 1;
+      if (indptr[middle] - indptr[0] + kRowWork * middle < target) low = middle + 1;
       else high = middle;
     }
     chunks.bounds.push_back(low);

@@ -134,6 +134,18 @@ Report<W> sweep(const Csr<T>& graph, const T* scale, const T* closing, const T* 
   return total(parts);
 }
 
+// out = scale (A x) on some rows of a graph, given by their part of indptr; where scale = 0, out stays as it is.
+template <class T, int W, bool Weighted>
+void average(const Csr<T>& graph, const T* scale, const T* x, T* out, int threads) {
+  using Row = typename Lanes<T, W>::Row;
+  const Chunks chunks = entry_chunks(graph.indptr, graph.rows);
+  const int64_t last = graph.indptr[graph.rows] - 1;
+  for_chunks(chunks, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t i = begin; i < end; ++i)
+      if (scale[i] > 0) *reinterpret_cast<Row*>(out + i * W) = gather<T, W, Weighted>(graph, x, i, last) * scale[i];
+  });
+}
+
 // q = (D - A) p on rows with a positive diagonal (the interior), 0 elsewhere; reports p . q.
 template <class T, int W, bool Weighted>
 Report<W> laplacian(const Csr<T>& graph, const T* diagonal, const T* p, T* q, int threads) {

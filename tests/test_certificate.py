@@ -85,6 +85,17 @@ def test_most_labels_are_certified(blocks: tuple[iso.Graph, np.ndarray], rule: s
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+@pytest.mark.parametrize("side", ["both", "source"])
+def test_labels_of_a_directed_graph_are_certified(blocks: tuple[iso.Graph, np.ndarray], side: str) -> None:
+    undirected, labels = blocks
+    graph = iso.Graph.from_scipy(undirected.adjacency, directed=True)
+    clf = iso.DirichletClassifier(side=side).fit(graph, labels)
+    exact = iso.DirichletClassifier(side=side, tol=1e-10).fit(graph, labels)
+    assert clf.certified_[clf.reached_].mean() > 0.9
+    np.testing.assert_array_equal(clf.labels_[clf.certified_], exact.labels_[clf.certified_])
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 def test_stop_by_labels(blocks: tuple[iso.Graph, np.ndarray]) -> None:
     exact = iso.DirichletClassifier(solver="cg", tol=1e-8).fit(*blocks)
     for share in (0.2, 0.01):

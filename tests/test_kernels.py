@@ -330,6 +330,26 @@ def test_precondition(backend: ModuleType, dtype: Any, width: int, domain_size: 
     np.testing.assert_allclose(report.size, np.abs(closed).max(axis=0), rtol=10 * tolerance(dtype))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("width", kernels.WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_some_rows(backend: ModuleType, dtype: Any, width: int, weighted: bool) -> None:
+    """The product on the last rows of a graph, and the Laplacian on the first."""
+    n, first = 70, 30
+    graph, matrix = random_graph(n, weighted, dtype)
+    x, out = random_block(n, width, dtype, 1), random_block(n - first, width, dtype, 2)
+    scale = np.random.default_rng(3).random(n - first).astype(dtype)
+    scale[::7] = 0
+    expected = np.where(scale[:, None] > 0, scale[:, None] * (matrix[first:] @ x), out)
+    backend.average(graph[0][first:], *graph[1:], scale, x, out, 2)
+    np.testing.assert_allclose(out, expected, rtol=10 * tolerance(dtype), atol=10 * tolerance(dtype))
+    diagonal, q = matrix.sum(axis=1)[:first].astype(dtype), kernels.block(first, width, dtype)
+    report = kernels.Report(*backend.laplacian(graph[0][: first + 1], *graph[1:], diagonal, x, q, 2))
+    product = np.where(diagonal[:, None] > 0, diagonal[:, None] * x[:first] - matrix[:first] @ x, 0)
+    np.testing.assert_allclose(q, product, rtol=10 * tolerance(dtype), atol=100 * tolerance(dtype))
+    np.testing.assert_allclose(report.dot[:-1], (x[:first] * product).sum(axis=0), rtol=1000 * tolerance(dtype))
+
+
 @pytest.mark.parametrize("width", kernels.WIDTHS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_moments(backend: ModuleType, dtype: Any, width: int) -> None:

@@ -105,7 +105,7 @@ def certify(
     n, both = graph.n_nodes, graph.directed and side == "both"
     if both:
         nodes, values = np.concatenate([nodes, nodes + n]), np.concatenate([values, values])
-    system = interior_system(graph.heat, nodes)
+    system = interior_system(graph.heat, nodes, sources=n if graph.directed else None)
     if graph.directed:
         start = np.concatenate([temperatures] * 2)
         with warnings.catch_warnings():

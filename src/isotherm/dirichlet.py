@@ -49,7 +49,7 @@ class UnreachedWarning(UserWarning):
     """Some nodes are not connected to any seed, and so have no temperature."""
 
 
-def interior_system(heat: Csr, boundary: NDArray[np.int64]) -> System:
+def interior_system(heat: Csr, boundary: NDArray[np.int64], *, sources: int | None = None) -> System:
     """Set up eq. 4 for a symmetric matrix of conductivities and the nodes whose temperature is given."""
     indptr, indices, weights = heat
     if weights is None:
@@ -60,7 +60,7 @@ def interior_system(heat: Csr, boundary: NDArray[np.int64]) -> System:
     reached = np.zeros(heat.n, dtype=np.uint8)
     reached[boundary] = 1
     kernels.active.reach(indptr, indices, reached)
-    return System(heat, boundary, degree, reached.astype(bool))
+    return System(heat, boundary, degree, reached.astype(bool), sources)
 
 
 def solve(system: System, values: NDArray[np.float64], *, tol: float | None = 1e-3, **options: Any) -> Solution:
@@ -186,7 +186,8 @@ def solve_in_blocks(
     both = graph.directed and side == "both"
     if graph.directed and options.get("start") is not None:
         options["start"] = np.concatenate([options["start"]] * 2)
-    system = interior_system(graph.heat, np.concatenate([nodes, nodes + n]) if both else nodes)
+    boundary = np.concatenate([nodes, nodes + n]) if both else nodes
+    system = interior_system(graph.heat, boundary, sources=n if graph.directed else None)
     given = (lambda part: np.concatenate([values(part)] * 2)) if both else values
     for part, solution in _solve_blocks(system, given, columns, tol, **options):
         if not graph.directed:

@@ -49,12 +49,24 @@ def laplacian(
     q: Floats,
     threads: int,
 ) -> NDArray[np.float64]:
-    """``q = (D - A) p`` where the diagonal is positive (the interior), 0 elsewhere; reports ``p . q``."""
-    product = diagonal[:, None] * p - _matrix(indptr, indices, weights, p.dtype) @ p
+    """``q = (D - A) p`` where the diagonal is positive (the interior), 0 elsewhere; reports ``p . q``.
+
+    For the first rows of a graph only, give their part of ``indptr``.
+    """
+    own = p[: len(diagonal)]
+    product = diagonal[:, None] * own - _matrix(indptr, indices, weights, p.dtype, len(p)) @ p
     q[:] = np.where(diagonal[:, None] > 0, product, 0)
     report = np.zeros((6, p.shape[1] + 1))
-    report[0, :-1] = _dot(p, q)
+    report[0, :-1] = _dot(own, q)
     return report
+
+
+def average(
+    indptr: Indptr, indices: Indices, weights: Floats | None, scale: Floats, x: Floats, out: Floats, threads: int
+) -> None:
+    """``out = scale (A x)`` on some rows, given by their part of ``indptr``; where scale is 0, out stays as it is."""
+    product = scale[:, None] * (_matrix(indptr, indices, weights, x.dtype, len(x)) @ x)
+    out[:] = np.where(scale[:, None] > 0, product, out)
 
 
 def cg_step(
@@ -233,10 +245,12 @@ def reach(indptr: Indptr, indices: Indices, reached: NDArray[np.uint8]) -> None:
     reached[:] = np.isin(component, component[reached > 0])
 
 
-def _matrix(indptr: Indptr, indices: Indices, weights: Floats | None, dtype: np.dtype | type) -> csr_array:
+def _matrix(
+    indptr: Indptr, indices: Indices, weights: Floats | None, dtype: np.dtype | type, columns: int | None = None
+) -> csr_array:
     data = np.ones(len(indices), dtype) if weights is None else weights
-    n = len(indptr) - 1
-    return csr_array((data, indices, indptr), shape=(n, n))
+    rows, part = len(indptr) - 1, slice(indptr[0], indptr[-1])
+    return csr_array((data[part], indices[part], indptr - indptr[0]), shape=(rows, columns or rows))
 
 
 def _symmetric(rows: NDArray[np.int64], columns: NDArray[np.int32], values: Floats) -> bool:

@@ -35,12 +35,16 @@ class System:
         Row sums of ``heat``.
     reached : ndarray of bool, shape (n,)
         Nodes that a path joins to the boundary, the boundary included.
+    sources : int, optional
+        For the bipartite graph of a directed one: the first so many nodes are sources, and edges lead only from these
+        to the others. Then a solver needs to iterate on the sources only, and the others follow.
     """
 
     heat: Csr
     boundary: NDArray[np.int64]
     degree: NDArray[np.float64]
     reached: NDArray[np.bool_]
+    sources: int | None = None
 
     @cached_property
     def interior(self) -> NDArray[np.bool_]:

@@ -21,6 +21,10 @@ class ConjugateGradient(Iterative):
 
     The clock is the expected time to absorption itself: boundary 0 and a source of one degree at each interior node.
     As soon as its residual is below 1, it yields an upper bound on the true one.
+
+    On the bipartite graph of a directed one, the destinations are eliminated: each has the mean temperature of its
+    neighbours, which are sources. Half the unknowns take half the iterations. There is no residual at a destination,
+    so the clock counts the time at sources only.
     """
 
     name = "cg"
@@ -30,23 +34,40 @@ class ConjugateGradient(Iterative):
         """The temperature at which as much heat enters the interior as leaves it."""
         return balance(self.system, values)
 
+    @property
+    def rows(self) -> slice:
+        """The nodes that are iterated on."""
+        return slice(self.system.sources)
+
     def iterate(self, block: Block) -> Iterator[Iteration]:
         """Iterate until rounding allows no further step; a column that is there before others is left alone."""
-        r, p, q = block.zeros(), block.zeros(), block.zeros()
-        r[:, block.clock] = block.degree
-        kernels.active.laplacian(*block.graph, block.degree, block.x, q, block.threads)
+        rows, p = self.rows, block.zeros()
+        r, q = block.zeros(rows), block.zeros(rows)
+        indptr, indices, weights = block.graph
+        head = indptr[: len(r) + 1], indices, weights, block.degree[rows]
+        r[:, block.clock] = block.degree[rows]
+        self.complete(block, block.x)
+        kernels.active.laplacian(*head, block.x, q, block.threads)
         report = self._step(block, np.ones(block.width), p, q, r)
         energy = np.zeros(block.width)
         floor = 0.1 * np.finfo(block.dtype).eps
         while True:
             turn = ratio(report.dot[:-1], energy)
             energy = np.where(report.residual > floor * report.size, report.dot, 0)[:-1]
-            kernels.active.cg_turn(block.scale, turn.astype(block.dtype), r, p, block.threads)
-            curvature = kernels.active.laplacian(*block.graph, block.degree, p, q, block.threads)[0, :-1]
+            kernels.active.cg_turn(block.scale[rows], turn.astype(block.dtype), r, p[rows], block.threads)
+            self.complete(block, p)
+            curvature = kernels.active.laplacian(*head, p, q, block.threads)[0, :-1]
             report = self._step(block, ratio(energy, curvature), p, q, r)
             yield Iteration(report, Horizon(float(report.size[block.clock]), float(report.residual[block.clock])))
             if not energy.any():
                 return
+
+    def complete(self, block: Block, x: Floats) -> None:
+        """Give the destinations the means of their neighbours."""
+        if self.system.sources is not None:
+            indptr, indices, weights = block.graph
+            rest = slice(self.system.sources, None)
+            kernels.active.average(indptr[rest], indices, weights, block.scale[rest], x, x[rest], block.threads)
 
     def horizon(self) -> NDArray[np.float64]:
         """About the expected time to absorption; see :class:`isotherm.solvers.base.Solver`."""
@@ -57,12 +78,17 @@ class ConjugateGradient(Iterative):
             least, since = (horizon.missing, 0) if horizon.missing < least / 2 else (least, since + 1)
             if horizon.missing <= CLOSE or since > PATIENCE:
                 break
-        return np.array(block.x[:, block.clock])
+        times = block.x[:, block.clock]
+        if self.system.sources is not None:  # what is enough where the time at destinations counts too
+            times *= 2
+            self.complete(block, block.x)
+            times[self.system.sources :] += self.system.interior[self.system.sources :]
+        return np.array(times)
 
-    @staticmethod
-    def _step(block: Block, length: NDArray[np.float64], p: Floats, q: Floats, r: Floats) -> Report:
-        length = length.astype(block.dtype)
-        return Report(*kernels.active.cg_step(block.scale, block.closing, length, p, q, block.x, r, block.threads))
+    def _step(self, block: Block, length: NDArray[np.float64], p: Floats, q: Floats, r: Floats) -> Report:
+        rows = self.rows
+        arrays = block.scale[rows], block.closing, length.astype(block.dtype), p[rows], q, block.x[rows], r
+        return Report(*kernels.active.cg_step(*arrays, block.threads))
 
 
 def balance(system: System, values: NDArray[np.float64]) -> NDArray[np.float64]:

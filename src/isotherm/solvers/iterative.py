@@ -71,9 +71,9 @@ class Block:
         indptr, indices, weights = system.heat
         self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
 
-    def zeros(self) -> Floats:
-        """A new array of the shape of the block."""
-        return kernels.block(len(self.scale), self.width, self.dtype)
+    def zeros(self, rows: slice = slice(None)) -> Floats:
+        """A new array of the shape of the block, or of some of its rows."""
+        return kernels.block(len(self.scale[rows]), self.width, self.dtype)
 
     @property
     def deviations(self) -> Floats:
@@ -114,6 +114,15 @@ class Iterative(ABC):
     @abstractmethod
     def iterate(self, block: Block) -> Iterator[Iteration]:
         """Improve ``block.x`` as far as it goes."""
+
+    @property
+    def rows(self) -> slice:
+        """The nodes that are iterated on, over which reports are taken."""
+        return slice(None)
+
+    def complete(self, block: Block, x: Floats) -> None:
+        """Find the temperatures of the nodes that were not iterated on."""
+        return
 
     def stop_early(self, iteration: Iteration, convergence: Convergence) -> bool:
         """Whether to end before the tolerance is met."""
@@ -161,7 +170,7 @@ class Iterative(ABC):
             block = Block(self.system, values, self.offset(values), dtype, self.threads)
             if start is not None:
                 block.begin(start)
-            n_reached, eps = int(np.count_nonzero(self.system.reached)), float(np.finfo(dtype).eps)
+            n_reached, eps = int(np.count_nonzero(self.system.reached[self.rows])), float(np.finfo(dtype).eps)
             convergence = Convergence(tol or 0.0, block.watch(closed), n_reached, eps)
             spoilt = False
             for iteration in self.iterate(block):
@@ -173,6 +182,7 @@ class Iterative(ABC):
                 ended = convergence.done or convergence.exhausted or iterations >= max_iter
                 if self.stop_early(iteration, convergence) or spoilt or ended:
                     break
+            self.complete(block, block.x)
             if not spoilt or iterations >= max_iter:
                 break
             start = block.temperatures()
