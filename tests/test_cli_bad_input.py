@@ -172,6 +172,7 @@ def test_missing_seeds_can_be_ignored(run: Run) -> None:
         (["edges.csv", "seeds.csv", "--rule", "best"], ["--rule is best: choose from centered, relative"]),
         (["edges.csv", "seeds.csv", "--min-confidence", "2"], ["--min-confidence is 2"]),
         (["edges.csv", "seeds.csv", "--nothing"], ["--nothing"]),
+        (["edges.csv", "seeds.csv", "--max-memory", "much"], ["--max-memory is much: give a size such as"]),
         (["-", "-"], ["standard input"]),
         (["edges.csv", "seeds.csv", "--weight", "cost"], ["edges.csv", "'cost'", "'weight'"]),
         (["edges.csv", "seeds.csv", "--weight", "source"], ["edges.csv", "different columns"]),

@@ -206,6 +206,27 @@ def test_the_choices_are_those_of_the_library() -> None:
     assert typing.get_args(options.Rule) == RULES
     assert set(typing.get_args(fields["solver"])) == set(SOLVERS)
     assert typing.get_args(fields["engine"]) == ENGINES
+    parameters = iso.DirichletClassifier().get_params()
+    assert {"rule": "centered", **options.Solving().of_classifier} == parameters
+
+
+def test_many_classes_in_little_memory(run: Run) -> None:
+    outcome = run("classify", "edges.csv", "seeds.csv", "--max-memory", "100 B")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out == run("classify", "edges.csv", "seeds.csv").out
+    for option in ("--temperatures", "--probabilities"):
+        refused = run("classify", "edges.csv", "seeds.csv", "--max-memory", "100 B", option, "-o", "l.csv")
+        assert refused.status == 2
+        assert "isotherm: there are too many classes to keep all temperatures" in refused.err
+        assert "raise --max-memory" in refused.err
+        assert not Path("l.csv").exists()
+
+
+def test_labels_can_be_certified(run: Run) -> None:
+    outcome = run("classify", "edges.csv", "seeds.csv", "--solver", "cg", "--stop", "labels", "--open-share", "0")
+    plain = run("classify", "edges.csv", "seeds.csv")
+    labels = [[line.split(",")[:2] for line in result.out.splitlines()] for result in (outcome, plain)]
+    assert labels[0] == labels[1]
 
 
 def test_bars_are_drawn_on_a_terminal_only(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -208,9 +208,10 @@ def test_a_command_is_documented(name: str) -> None:
     assert f"isotherm {name}" in README
 
 
-def test_every_option_of_classify_is_documented(run: Run) -> None:
-    options = set(re.findall(r"(?<![\w-])--[a-z-]+", run("classify", "--help").out)) - {"--help"}
-    assert len(options) > 25
+@pytest.mark.parametrize(("name", "least"), [("classify", 30), ("evaluate", 30), ("demo", 1), ("reproduce", 7)])
+def test_every_option_is_documented(run: Run, name: str, least: int) -> None:
+    options = set(re.findall(r"(?<![\w-])--[a-z-]+", run(name, "--help").out)) - {"--help"}
+    assert len(options) >= least
     assert {option for option in options if f"`{option}" not in GUIDE} == set()
 
 
@@ -254,6 +255,15 @@ def test_the_results_in_the_guide_are_what_comes_out(run: Run) -> None:
     printed = re.findall(r"\n(node,label,confidence\n.*?)\.\.\.", GUIDE, re.DOTALL)
     assert Path("python.csv").read_text().startswith(printed[0])
     assert run("classify", "edges.csv", "seeds.csv", "-q").out == Path("python.csv").read_text()
+    summary = re.findall(r"```text\n(edges.csv: .*?)```", GUIDE, re.DOTALL)
+    outcome = run("classify", "edges.csv", "seeds.csv", "-o", "result.csv")
+    assert _steady(summary[0]) == _steady(outcome.err)
+    assert "seconds" in outcome.err
+
+
+def _steady(text: str) -> str:
+    """What is the same each time."""
+    return re.sub(r"(?m)^(seconds|peak memory) .*$|residual .*", "", text)
 
 
 @pytest.mark.parametrize("module", [classify, evaluate], ids=["classify", "evaluate"])

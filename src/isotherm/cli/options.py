@@ -1,5 +1,7 @@
 """The options that several commands share, with their help."""
 
+import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -125,6 +127,15 @@ class Solving:
         Side, option("On which copies of a node of a directed graph seeds are held and labels read.", "NAME")
     ] = "both"
     engine: Annotated[Literal["local"], option("Where to solve.", "NAME")] = "local"
+    stop: Annotated[
+        Literal["error", "labels"], option("When to end: at the tolerance, or when labels are certified.", "NAME")
+    ] = "error"
+    open_share: Annotated[
+        float, option("Share of labels that --stop labels may leave open.", "X", validator=Number(gte=0, lt=1))
+    ] = 0.05
+    max_memory: Annotated[
+        str | None, option("For temperatures and scores, as 4GB; by default a quarter of all.", "SIZE")
+    ] = None
     threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=Number(gte=1))] = (
         None
     )
@@ -139,7 +150,23 @@ class Solving:
             "side": self.side,
             "engine": self.engine,
             "n_threads": self.threads,
+            "stop": self.stop,
+            "open_share": self.open_share,
+            "max_memory": None if self.max_memory is None else _bytes(self.max_memory),
         }
+
+
+def _bytes(size: str) -> int:
+    """A size with its unit.
+
+    >>> _bytes("1.5 GB"), _bytes("2000")
+    (1610612736, 2000)
+    """
+    told = re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", size, re.IGNORECASE)
+    with suppress(ValueError):
+        if told and float(told[1]):
+            return int(float(told[1]) * 1024 ** " KMGT".index(told[2].upper() or " "))
+    raise UsageError(f"--max-memory is {size}: give a size such as 500MB or 4GB")
 
 
 AS_FOUND = Columns()

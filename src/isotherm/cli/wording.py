@@ -37,6 +37,10 @@ OUTPUT: Words = {
     r"or give format=": "or give --output-format",
 }
 SOLVING: Words = {
+    r"^\w+ was not kept, since all scores would take (.*): use .*, or raise max_memory": (
+        r"there are too many classes to keep all temperatures, which would take \1; raise --max-memory"
+    ),
+    r"\bopen_share=": "--open-share ",
     r"\bmax_iter\b": "--max-iter",
     r"\btol=": "--tol ",
     r"\btol\b(?! )": "--tol",
@@ -85,6 +89,10 @@ def speaking(words: Words, culprit: str | None = None) -> Iterator[None]:
         yield
     except FileError as error:
         raise UsageError(in_options(str(error), words)) from None
+    except AttributeError as error:
+        if "raise max_memory" not in str(error):
+            raise
+        raise UsageError(in_options(str(error), SOLVING)) from None
     except (ValueError, TypeError) as error:
         if culprit is None:
             raise

@@ -116,10 +116,10 @@ def _columns(result: Labelled, probabilities: bool, temperatures: bool) -> dict[
     """The columns of a classifier."""
     confidence = np.where(result.reached_, result.confidence_, 0)
     columns: dict[str, Any] = {"label": (result.labels_, result.reached_), "confidence": confidence}
-    for wanted, prefix, values in (
-        (probabilities, "p", result.predict_proba),
-        (temperatures, "t", lambda: result.temperatures_),
-    ):
+    if not (probabilities or temperatures):
+        return columns
+    kept = result.temperatures_  # which says so if there were too many to keep
+    for wanted, prefix, values in ((probabilities, "p", result.predict_proba), (temperatures, "t", lambda: kept)):
         if wanted:
             names = (f"{prefix}_{label}" for label in result.classes_.tolist())
             columns |= zip(names, values().T, strict=True)
