@@ -144,7 +144,10 @@ def _ids(nodes: NDArray[Any]) -> "pl.Series":
 
     if nodes.dtype.kind in "iu":
         return pl.Series("node", nodes)
-    return pl.Series("node", [node if isinstance(node, str) else str(node) for node in nodes.tolist()], dtype=pl.String)
+    try:
+        return pl.Series("node", nodes.tolist(), dtype=pl.String)
+    except TypeError:
+        return pl.Series("node", list(map(str, nodes.tolist())), dtype=pl.String)
 
 
 def _labels(labels: NDArray[Any], reached: NDArray[np.bool_]) -> "pl.Series":

@@ -18,6 +18,7 @@ __all__ = ["SeedsFile", "match_seeds", "read_seeds", "read_seeds_file"]
 
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl")
 MOST_SHOWN = 5
+LOST = object()
 INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 
 
@@ -130,13 +131,16 @@ def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise
     """
     if missing not in ("raise", "drop", "keep"):
         raise ValueError(f"missing={missing!r}, but it must be 'raise', 'drop' or 'keep'")
-    known = set(graph.nodes.tolist())
-    texts = _texts(known) if not known.issuperset(seeds) else {}
+    nodes = graph.nodes.tolist()
+    known = set(seeds).intersection(nodes)  # looks up every node among the seeds, which are few
+    texts = _texts({str(node) for node in seeds if node not in known}, nodes)
     matched: dict[Any, Any] = {}
     lost = []
     for node, label in seeds.items():
-        there = node if node in known else texts.get(str(node), node)
-        if there not in known and missing != "keep":
+        there = node if node in known else texts.get(str(node), LOST)
+        if there is LOST and missing == "keep":
+            there = node
+        if there is LOST:
             lost.append(node)
         elif matched.setdefault(there, label) != label:
             raise ValueError(f"the node {there!r} has two labels: {matched[there]!r} and {label!r}")
@@ -153,13 +157,14 @@ def _not_there(lost: list[Any], graph: Graph, matched: dict[Any, Any]) -> str:
     return f"{number} not in the graph{nodes}: {shown}; correct {them}, or leave {them} out with missing='drop'"
 
 
-def _texts(known: set[Any]) -> dict[str, Any]:
-    """Nodes by their texts, without those that share one."""
+def _texts(wanted: set[str], nodes: list[Any]) -> dict[str, Any]:
+    """Nodes by these texts, without those that share one."""
     texts: dict[str, Any] = {}
     shared = set()
-    for node in known:
-        if texts.setdefault(str(node), node) is not node:
-            shared.add(str(node))
+    for node in nodes if wanted else ():
+        text = str(node)
+        if text in wanted and texts.setdefault(text, node) is not node:
+            shared.add(text)
     return {text: node for text, node in texts.items() if text not in shared}
 
 
