@@ -16,6 +16,7 @@ __all__ = [
     "BlockModel",
     "ConvergenceWarning",
     "DirichletClassifier",
+    "Explanation",
     "FileError",
     "Graph",
     "LabelSplit",
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from isotherm.block_model import BlockModel
     from isotherm.classifier import DirichletClassifier
     from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
+    from isotherm.explanation import Explanation
     from isotherm.graph import Graph
     from isotherm.io import FileError, read_graph, read_seeds, write_labels
     from isotherm.model_selection import LabelSplit, cross_val_score
@@ -43,6 +45,7 @@ _HOMES = {
     "BlockModel": "block_model",
     "ConvergenceWarning": "dirichlet",
     "DirichletClassifier": "classifier",
+    "Explanation": "explanation",
     "FileError": "io",
     "Graph": "graph",
     "LabelSplit": "model_selection",

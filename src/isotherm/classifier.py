@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, column
 from isotherm.certificate import Certificate, certify
 from isotherm.dirichlet import ConvergenceWarning
 from isotherm.engines import ENGINES, get_engine
+from isotherm.explanation import Explainer, Explanation
 from isotherm.graph import as_graph
 from isotherm.ranking import rank
 from isotherm.rules import RULES, apply_rule
@@ -25,6 +27,7 @@ from isotherm.solvers.base import Floats
 
 __all__ = ["DirichletClassifier"]
 
+DEFAULT_TOL = 1e-3
 KEPT = ("temperatures_", "scores_")
 BEST = ("best_classes_", "best_scores_")
 CERTAIN_TOLS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)  # tried in turn with stop="labels"
@@ -113,7 +116,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         rule: str = "centered",
         solver: str = "auto",
-        tol: float | None = 1e-3,
+        tol: float | None = DEFAULT_TOL,
         max_iter: int | None = None,
         side: str = "both",
         engine: str = "local",
@@ -151,7 +154,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
         seeds = Seeds.from_labels(column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y, graph)
         seeds.warn_about_rare()
-        for name in ("_known_probabilities", "_certificate", *KEPT, *BEST):
+        for name in ("_known_probabilities", "_explainer", "_certificate", *KEPT, *BEST):
             self.__dict__.pop(name, None)
         self.graph_, self.seeds_ = graph, seeds
         self.classes_ = seeds.classes
@@ -284,6 +287,33 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if "best_scores_" in self.__dict__:
             return self._best_confidence
         return self.predict_proba().max(axis=1)
+
+    def explain(self, node: Any, *, top: int | None = None) -> Explanation:
+        """The seeds that heat a node, with shares that add up to 1.
+
+        Parameters
+        ----------
+        node
+            The id of a node.
+        top : int, optional
+            How many seeds to keep, those with the largest shares; by default all.
+
+        Returns
+        -------
+        Explanation
+            A table with the columns "seed", "label" and "share".
+        """
+        return self.explain_many([node], top=top)[0]
+
+    def explain_many(self, nodes: Iterable[Any], *, top: int | None = None) -> list[Explanation]:
+        """The seeds that heat each of some nodes, found for 16 nodes at once; see :meth:`explain`."""
+        check_is_fitted(self)
+        return self._explainer.explain(nodes, top=top)
+
+    @cached_property
+    def _explainer(self) -> Explainer:
+        tol = DEFAULT_TOL if self.tol is None else self.tol
+        return Explainer(self.graph_, self.seeds_, side=self.side, tol=tol, n_threads=self.n_threads)
 
     @cached_property
     def _known_probabilities(self) -> NDArray[np.float64]:
