@@ -1,5 +1,6 @@
 """What only processes can show: Ctrl-C, kill, two commands at once, pipes, and the time that help takes."""
 
+import gzip
 import os
 import pty
 import re
@@ -8,9 +9,11 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from commands import EDGES, ISOTHERM, SEEDS, command, leftovers, start
 
 OLD = "the old result\n"
@@ -235,6 +238,41 @@ def test_standard_input_and_output(folder: Path) -> None:
     assert out.splitlines()[:2] == ["node,label,confidence", "ann,tea,1.0"]
     assert err == ""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, zstandard.compress], ids=["gzip", "zstandard"])
+def test_standard_input_may_be_compressed(folder: Path, packed: Callable[[bytes], bytes]) -> None:
+    (folder / "packed").write_bytes(packed(EDGES.encode()))
+    shell = f"cat packed | {sys.executable} -m isotherm classify - seeds.csv -q"
+    result = subprocess.run(shell, shell=True, cwd=folder, capture_output=True, text=True, timeout=60, check=True)
+    assert result.stdout == command("classify", "edges.csv", "seeds.csv", "-q", folder=folder).out
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "sentence"),
+    [
+        ("- seeds.csv -q <&-", 2, "isotherm: standard input is closed; give a file instead\n"),
+        ("edges.csv seeds.csv -q >&-", 2, "isotherm: standard output cannot be written: Bad file descriptor"),
+        ("edges.csv seeds.csv -o new.csv 2>&-", 0, ""),
+        ("edges.csv seeds.csv -o new.csv >&-", 0, "edges.csv: source=col 1"),
+    ],
+)
+def test_streams_that_are_closed(folder: Path, words: str, status: int, sentence: str) -> None:
+    shell = f"{sys.executable} -m isotherm classify {words}"
+    result = subprocess.run(shell, shell=True, cwd=folder, capture_output=True, text=True, timeout=60)
+    assert result.returncode == status
+    assert result.stderr.startswith(sentence)
+    assert (folder / "new.csv").exists() == (status == 0)
+
+
+def test_a_terminal_that_knows_ascii_only(folder: Path) -> None:
+    (folder / "seeds.csv").write_text("node,label\nann,th\u00e9\ngus,coffee\n", encoding="utf-8")
+    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    outcome = command("classify", "edges.csv", "seeds.csv", "-o", "new.csv", folder=folder, **plain)
+    assert outcome.status == 0
+    assert "coffee      1  50.0%       4  57.1%  ###########\n" in outcome.err
+    assert "th\\xe9" in outcome.err
+    assert "ann,th\u00e9,1.0" in (folder / "new.csv").read_text(encoding="utf-8")
 
 
 def test_an_error_inside_says_how_to_report_it(folder: Path) -> None:

@@ -4,7 +4,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from isotherm.cli.tables import aligned, bar, shown
+from isotherm.cli.tables import aligned, bar, plus_minus, shown
 
 if TYPE_CHECKING:
     from isotherm.evaluation import Evaluation
@@ -29,10 +29,8 @@ def of_rules(found: "Evaluation") -> str:
     """Mean and standard deviation of the scores of each rule."""
     rows = [["rule", "macro-F1", "micro-F1", "accuracy", ""]]
     for rule, scores in found.rules.items():
-        cells = [
-            f"{values.mean():.3f} \N{PLUS-MINUS SIGN} {values.std():.3f}"
-            for values in (scores.macro_f1, scores.micro_f1, scores.accuracy)
-        ]
+        columns = (scores.macro_f1, scores.micro_f1, scores.accuracy)
+        cells = [plus_minus(values.mean(), values.std()) for values in columns]
         rows.append([rule, *cells, "best" if rule == found.best else ""])
     return aligned(rows, left=(0, 1, 2, 3, 4))
 
@@ -56,7 +54,7 @@ def confusion(found: "Evaluation") -> str:
     rows = [["", *names, "unreached"]]
     rows += [[name, *(f"{count:,}" for count in row)] for name, row in zip(names, counts, strict=True)]
     table = aligned(rows, left=(0,))
-    if sys.stdout.isatty() and table.index("\n") > shutil.get_terminal_size().columns:
+    if sys.stdout and sys.stdout.isatty() and table.index("\n") > shutil.get_terminal_size().columns:
         return _mistakes(names, counts)
     return table
 

@@ -52,6 +52,12 @@ def _take_over() -> None:
     from isotherm.cli.late import load_late
     from isotherm.cli.signals import take_over
 
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:  # closed before Python began: no other file shall take its place
+            os.open(os.devnull, os.O_RDWR)
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
     take_over()
     load_late()
     for stream in (sys.stdout, sys.stderr):
@@ -85,7 +91,8 @@ def _dispatched(tokens: list[str]) -> int:
         command = tokens[:1] if tokens and tokens[0] in set(app) else []
         say(f"isotherm: {_usage(str(error))}; see {' '.join(['isotherm', *command])} --help")
         return BAD_INPUT
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     return FINE
 
 

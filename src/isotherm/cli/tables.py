@@ -2,7 +2,7 @@
 
 import sys
 
-__all__ = ["aligned", "bar", "shown"]
+__all__ = ["aligned", "bar", "plus_minus", "shown"]
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 LONGEST = 40
@@ -39,6 +39,16 @@ def bar(share: float, width: int = 20) -> str:
         return "#" * round(share * width)
     whole, eighths = divmod(round(share * width * 8), 8)
     return (BLOCKS[-1] * whole + BLOCKS[eighths]).rstrip()
+
+
+def plus_minus(mean: float, deviation: float) -> str:
+    """A mean and its standard deviation.
+
+    >>> plus_minus(0.25, 0.0125)
+    '0.250 ± 0.013'
+    """
+    sign = "\N{PLUS-MINUS SIGN}"
+    return f"{mean:.3f} {sign if _fits(sign) else '+-'} {deviation:.3f}"
 
 
 def shown(value: object) -> str:

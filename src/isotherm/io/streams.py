@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -73,11 +74,10 @@ class Input:
     def pieces(self) -> Iterator[bytes]:
         """The content, decompressed, a piece at a time."""
         with self._open() as file:
-            raw = self._raw(file)
-            if self.compression is None:
-                yield from raw
-            else:
-                yield from self._decompressed(raw)
+            raw, suffix = self._raw(file), self.compression
+            if suffix is None and (self.path == STANDARD or _is_pipe(self.path)):
+                raw, suffix = _told_by_content(raw)
+            yield from raw if suffix is None else self._decompressed(raw, suffix)
 
     def content(self) -> bytes:
         """All of the content."""
@@ -112,9 +112,8 @@ class Input:
                 self.progress(done, total)
             yield piece
 
-    def _decompressed(self, raw: Iterator[bytes]) -> Iterator[bytes]:
+    def _decompressed(self, raw: Iterator[bytes], suffix: str) -> Iterator[bytes]:
         """Both formats are sequences of frames, each with its own end; a missing end means a truncated file."""
-        suffix = self.compression or ""
         kind = COMPRESSIONS[suffix]
         start, failure = _decompressor(suffix)
         frame, known = start(), False
@@ -133,8 +132,18 @@ class Input:
             raise FileError(f"{self.name} is truncated: its {kind} data stop before their end; copy it again")
 
 
+def _told_by_content(raw: Iterator[bytes]) -> tuple[Iterator[bytes], str | None]:
+    """The same pieces, and the suffix that they would have in a file if they are compressed."""
+    first = next(raw, b"")
+    kind = foreign(first)
+    suffix = next((suffix for suffix, name in COMPRESSIONS.items() if name == kind), None)
+    return chain([first], raw), suffix
+
+
 def _standard_input() -> Any:
     """Standard input, not to be closed; past its buffer, whose lock a waiting thread would keep at the exit."""
+    if sys.stdin is None:
+        raise FileError("standard input is closed; give a file instead")
     try:
         return open(sys.stdin.fileno(), "rb", buffering=0, closefd=False)
     except (AttributeError, OSError, ValueError):  # something else in its place
