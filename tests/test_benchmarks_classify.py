@@ -28,7 +28,7 @@ def test_a_web_like_graph() -> None:
 
 def test_the_script_and_the_command_label_the_same_nodes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     job = classify.write_job(tmp_path / "job", 1000, 20_000, "csv")
-    race = classify._end_to_end(job, 1)
+    race = classify.end_to_end(job, 1)
     assert race.ratio > 0
     theirs, ours = (pl.read_csv(job / name) for name in ("script.csv", "labels.csv"))
     assert sorted(theirs["node"]) == sorted(ours["node"])
@@ -37,3 +37,14 @@ def test_the_script_and_the_command_label_the_same_nodes(tmp_path: Path, capsys:
         np.mean(both["label"].to_numpy() == both["label_right"].to_numpy()) > 0.5
     )  # ten sweeps on one side, equilibrium on the other
     assert "web-like graph: 1000 nodes" in capsys.readouterr().out
+
+
+def test_memory_and_reading(tmp_path: Path) -> None:
+    job = classify.write_job(tmp_path / "job", 1000, 20_000, "parquet")
+    held = classify.memory(job, 2.0)
+    assert held.reached
+    assert 0.05 < held.ours[0] < 2
+    read = classify.reading(job, 2)
+    assert read.reached == (np.median(read.ours) <= 2.5 * np.median(read.theirs))
+    assert len(read.ours) == len(read.theirs) == 2
+    assert "at most 2.5" in read.row()
