@@ -1,5 +1,7 @@
 """The best scores, block after block, against all scores at once."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -53,6 +55,20 @@ def test_little_memory_gives_the_same_labels(rule: str, directed: bool) -> None:
     np.testing.assert_array_equal(held[full.reached_], best)
     assert small.solution_.iterations == full.solution_.iterations
     assert small.solution_.error == full.solution_.error
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+def test_memory_does_not_grow_with_the_number_of_classes() -> None:
+    """Beyond what one block takes, of 15 columns or 360 kB."""
+    graph, seeds = many_classes(False)
+    peaks = []
+    for classes in (20, 160):
+        labels = {node: place % classes for place, node in enumerate(seeds)}
+        tracemalloc.start()
+        iso.DirichletClassifier(solver="cg", max_memory=1).fit(graph, labels)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < peaks[0] + 360_000
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")

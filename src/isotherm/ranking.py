@@ -77,10 +77,11 @@ def rank(
 ) -> tuple[Ranking, Solution]:
     """The best classes of each node by a rule, and what their solves came to; no temperature is kept."""
     ranking = Ranking(graph.n_nodes)
+    nothing = np.empty((graph.n_nodes, 0))
     parts: list[Solution] = []
     for columns, part in engine.solve_in_blocks(graph, seeds.nodes, seeds.values, seeds.n_classes, tol=tol, **options):
         if not parts:
             warn_about_unreached(part.temperatures)
         ranking.add(columns.start, apply_rule(rule, part.temperatures, seeds, columns))
-        parts.append(replace(part, temperatures=part.temperatures[:, :0]))
+        parts.append(replace(part, temperatures=nothing))
     return ranking, joined(parts, tol)
