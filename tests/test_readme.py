@@ -16,16 +16,21 @@ import isotherm as iso
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-EXAMPLES = re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", README, re.DOTALL)
+PAGES = {page.name: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")]}
+EXAMPLES = [
+    pytest.param(*example, id=f"{name}-{place}")
+    for name, text in PAGES.items()
+    for place, example in enumerate(re.findall(r"```python\n(.*?)```\s*```text\n(.*?)```", text, re.DOTALL))
+]
 
 
 def test_every_python_example_has_its_output() -> None:
-    assert len(EXAMPLES) == README.count("```python") >= 2
+    assert len(EXAMPLES) == sum(text.count("```python") for text in PAGES.values()) >= 3
 
 
-@pytest.mark.parametrize(("code", "output"), EXAMPLES, ids=range(len(EXAMPLES)))
+@pytest.mark.parametrize(("code", "output"), EXAMPLES)
 def test_an_example_works_as_pasted(code: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
-    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    exec(compile(code, "example", "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out == output
 
 
