@@ -180,7 +180,7 @@ class _Ball:
         relaxation.begin()
         for _ in range(PATIENCE):
             relaxation.step()
-            if np.abs(relaxation.r).sum(axis=0).max() <= tol:
+            if relaxation.left.max() <= tol:
                 break
         self.rest = relaxation.r
         owner, end, weight = entries(system.heat, nodes)
@@ -208,7 +208,7 @@ class _Settling:
     def error(self) -> float:
         """The error after one more step, once what is coming is added to the flow."""
         relaxation = self.relaxation
-        left = np.linalg.norm(relaxation.r.astype(np.float64), 1, axis=0)
+        left = relaxation.left
         self._left.append(left)
         window = max(1, len(self._left) // 4)
         if len(self._left) <= window:

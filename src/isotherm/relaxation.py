@@ -22,6 +22,7 @@ from isotherm.solvers.cg import ratio
 
 __all__ = ["Interior", "Relaxation", "around", "entries", "part"]
 
+CHUNK = 2**14  # rows that fit in a cache
 REBALANCED = 8  # steps after which rounding is removed from the balance, which would grow
 
 
@@ -112,12 +113,19 @@ class Relaxation:
     @property
     def flow(self) -> Floats:
         """Heat that reaches each boundary node by these temperatures, shape (s, k)."""
-        return self.interior.inflow @ self._x[:, : self.columns] - np.outer(self.interior.flux, self._shift)
+        return self._through(self.interior.inflow, self._x) - np.outer(self.interior.flux, self._shift)
 
     @property
     def coming(self) -> Floats:
         """What one sweep would add to the flow, shape (s, k)."""
-        return self.interior.drain @ self.r
+        return self._through(self.interior.drain, self._r)
+
+    @property
+    def left(self) -> NDArray[np.float64]:
+        """The sum of the absolute residual, shape (k,)."""
+        rows = range(0, len(self._r), CHUNK)
+        sums = [_sums(np.abs(self._r[first : first + CHUNK])) for first in rows]
+        return np.sum(sums, axis=0)[: self.columns]
 
     @property
     def _shift(self) -> Floats:
@@ -143,9 +151,15 @@ class Relaxation:
         self._moving &= self._dot > self._least
         self._energy = np.where(self._moving, self._dot, 0)
         kernels.active.cg_turn(interior.scale, turn.astype(interior.dtype), self._r, self._p, interior.threads)
-        self._p[boundary, : self.columns] = self._balanced(interior.inflow @ self._p[:, : self.columns])
+        self._p[boundary, : self.columns] = self._balanced(self._through(interior.inflow, self._p))
         measured = kernels.active.laplacian(*interior.graph, interior.degree, self._p, self._q, interior.threads)
         self._advance(ratio(self._energy, measured[0, :-1]))
+
+    def _through(self, wires: csr_array, block: Floats) -> Floats:
+        """What of a block comes through wires, shape (s, k)."""
+        if self.columns == 1:
+            return wires @ block[:, :1]
+        return (wires @ block)[:, : self.columns]  # as it lies in memory
 
     def _balance(self) -> NDArray[np.float64]:
         """Shift by what makes the sum of the residual 0; tell how much energy that moved."""
@@ -157,7 +171,7 @@ class Relaxation:
 
     def _balanced(self, heat: Floats) -> NDArray[np.float64]:
         """The temperature of the interior at which this heat, the sum of each column, leaves it."""
-        total = (np.ones(len(heat), heat.dtype) @ heat).astype(np.float64)
+        total = _sums(heat)
         return ratio(total, np.full_like(total, self.interior.flux.sum()))
 
     def _advance(self, length: NDArray[np.float64]) -> None:
@@ -165,3 +179,8 @@ class Relaxation:
         length = length.astype(interior.dtype)
         report = kernels.active.cg_step(interior.scale, self._closing, length, *arrays, interior.threads)
         self._dot: NDArray[np.float64] = Report(*report).dot[:-1]
+
+
+def _sums(values: Floats) -> NDArray[np.float64]:
+    """The sum of each column; a product is faster than a sum."""
+    return (np.ones(len(values), values.dtype) @ values).astype(np.float64)
