@@ -55,7 +55,7 @@ def start(*arguments: str | Path, folder: Path, **environment: str) -> "subproce
 def command(*arguments: str | Path, folder: Path, **environment: str) -> Outcome:
     """Run a command in a process of its own."""
     process = start(*arguments, folder=folder, **environment)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=300)
     return Outcome(process.returncode, out, err)
 
 

@@ -198,7 +198,7 @@ def test_completion_is_installed(tmp_path: Path) -> None:
     assert scripts
     asked = 'source "$1"; COMP_WORDS=(isotherm classify --prob); COMP_CWORD=2; _isotherm; echo "${COMPREPLY[@]}"'
     script = max(scripts, key=lambda path: path.stat().st_size)
-    shell = subprocess.run(["bash", "-c", asked, "bash", script], capture_output=True, text=True, timeout=60)
+    shell = subprocess.run(["bash", "-c", asked, "bash", script], capture_output=True, text=True, timeout=300)
     assert shell.stdout.strip() == "--probabilities", shell.stderr
 
 
@@ -232,7 +232,7 @@ def in_a_shell(line: str) -> None:
         launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m isotherm "$@"\n')
         launcher.chmod(0o755)
     path = f"{launcher.parent.resolve()}:{os.environ['PATH']}"
-    subprocess.run(["bash", "-c", line], env={**os.environ, "PATH": path}, capture_output=True, check=True, timeout=60)
+    subprocess.run(["bash", "-c", line], env={**os.environ, "PATH": path}, capture_output=True, check=True, timeout=300)
 
 
 @pytest.mark.parametrize("document", ["README.md", "docs/cli.md"])
