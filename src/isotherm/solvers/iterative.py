@@ -172,18 +172,18 @@ class Iterative(ABC):
                 block.begin(start)
             n_reached, eps = int(np.count_nonzero(self.system.reached[self.rows])), float(np.finfo(dtype).eps)
             convergence = Convergence(tol or 0.0, block.watch(closed), n_reached, eps)
-            spoilt = False
+            early = False
             for iteration in self.iterate(block):
                 iterations += 1
                 convergence.update(iteration.report, iteration.horizon.bound)
                 if progress is not None:
                     progress(iterations, convergence.error)
+                early = self.stop_early(iteration, convergence)
                 spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * iteration.horizon.so_far > tol
-                ended = convergence.done or convergence.exhausted or iterations >= max_iter
-                if self.stop_early(iteration, convergence) or spoilt or ended:
+                if early or spoilt or convergence.done or convergence.exhausted or iterations >= max_iter:
                     break
             self.complete(block, block.x)
-            if not spoilt or iterations >= max_iter:
+            if early or convergence.done or iterations >= max_iter or tol is None:
                 break
             start = block.temperatures()
         return block, iterations, convergence
