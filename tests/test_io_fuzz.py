@@ -129,9 +129,11 @@ def table(arcs: Arcs) -> pl.DataFrame:
 
 
 def lines(arcs: Arcs, delimiter: str) -> bytes:
-    """A table as Python's own module writes it."""
+    """A table as Python's own module writes it; a first line that may be taken for a comment is put in quotes."""
     text = io.StringIO()
-    csv.writer(text, delimiter=delimiter).writerows(table(arcs).rows())
+    commented = next(iter(arcs))[0].lstrip("#%")[:1] in ("", " ", "!")
+    quoting: Any = csv.QUOTE_ALL if commented else csv.QUOTE_MINIMAL
+    csv.writer(text, delimiter=delimiter, quoting=quoting).writerows(table(arcs).rows())
     return text.getvalue().encode()
 
 

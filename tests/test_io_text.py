@@ -143,6 +143,15 @@ def test_ids_stay_what_they_are(save: Save) -> None:
     assert read_graph(save("e.txt", lines)).nodes.tolist() == plain
 
 
+def test_ids_with_signs_of_comments(save: Save) -> None:
+    rows = "# a comment\n## another\n#!\n%%,#b\n#,%c\n"
+    assert read_graph(save("e.csv", rows)).nodes.tolist() == ["%%", "#b", "#", "%c"]
+    assert read_graph(save("e.tsv", "##a\t%%\n")).nodes.tolist() == ["##a", "%%"]
+    assert read_graph(save("e.txt", "%%a b of four\n## c d\na b\n")).nodes.tolist() == ["a", "b"]
+    with pytest.raises(FileError, match="line 2: is this a comment or a row"):
+        read_graph(save("f.txt", "a b\n%%c d\n"))
+
+
 def test_nodes_are_in_order_of_first_appearance(save: Save) -> None:
     rng = np.random.default_rng(0)
     ends = rng.integers(0, 300, size=(2000, 2)).astype(str)

@@ -6,7 +6,7 @@ Delimiter
     may be quoted, unless whitespace or the tabs of a ``.txt`` file part them.
 Comments
     Lines that begin with ``#`` or ``%``: anywhere in ``.txt``, ``.edges`` and the like and where whitespace parts the
-    fields, but only at the top of CSV and TSV. Ids may begin so too. Hence a line without a blank after the sign that
+    fields, but only at the top of CSV and TSV. Ids may begin so too. Hence a line without a blank after its signs that
     has as many fields as a row is a row at the top of CSV and TSV, and an error between the rows of the others.
 Header
     The first row is a header if it names the columns: node and label, or source and target, from and to and the like,
@@ -30,7 +30,7 @@ __all__ = ["Dialect", "Record", "records", "sniff"]
 SAMPLE = 1 << 16
 MOST_ROWS = 2000
 SIGNS = (b"#", b"%")
-AFTER_SIGN = (b"", b" ", b"\t", b"\r", b"#", b"%", b"!")
+AFTER_SIGNS = (b"", b" ", b"\t", b"\r", b"!")
 PREFERENCES = {"csv": ",\t;| ", "tsv": "\t,;| ", "text": "\t,;| "}
 CSV_ERRORS = {
     "end of data": "a quoted field is not closed",
@@ -283,7 +283,7 @@ def _leading_comments(lines: list[bytes]) -> int:
 
 def is_comment(line: bytes) -> bool:
     """Whether a line is a comment beyond doubt, or blank."""
-    return not line.strip() or (line.startswith(SIGNS) and line[1:2] in AFTER_SIGN)
+    return not line.strip() or (line.startswith(SIGNS) and line.lstrip(b"#%")[:1] in AFTER_SIGNS)
 
 
 def _character(delimiter: str | None) -> str | None:
