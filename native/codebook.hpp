@@ -48,7 +48,7 @@ struct Ends {
 // Numbers pairs of keys, the source before the target; returns where new ones are first seen: row times two, plus one
 // for a target.
 inline std::vector<int64_t> number(Table table, int64_t size, const Ends& source, const Ends& target, int64_t rows) {
-  constexpr int64_t ahead = 12;
+  constexpr int64_t ahead = 32;
   std::vector<int64_t> first;
   const Ends* const ends[] = {&source, &target};
   for (int64_t row = 0; row < rows; ++row) {
