@@ -26,11 +26,7 @@ class Conditions(NamedTuple):
 def protocols_section() -> Section:
     """The two protocols, side by side."""
     rows = [
-        [
-            "temperatures",
-            "ten sweeps from the mean temperature of the seeds",
-            f"equilibrium, to {EQUILIBRIUM['tol']:g} of their spread",
-        ],
+        ["temperatures", "ten sweeps from the mean temperature of the seeds", f"equilibrium, to {EQUILIBRIUM['tol']:g} of their spread"],
         ["classes", "column numbers taken for class numbers", "each column for its own class"],
         ["weighted rule", "normalised over non-seeds and seeds of class 0", "normalised over non-seeds"],
         ["unreached nodes", "at the mean temperature of the seeds", "no label; wrong wherever they are counted"],
