@@ -100,7 +100,8 @@ def _readings(text: bytes, dialect: Dialect) -> Iterator[tuple[bytes, bool]]:
         return
     if dialect.delimiter == " ":
         text = text.replace(b"\t", b" ")
-    if not (dialect.delimiter == " " or (dialect.commented and (b"#" in text or b"%" in text))):
+    blank = text[:1] in (b" ", b"\t") or b"\n " in text or b"\n\t" in text  # a line may be nothing but blanks
+    if not (blank or dialect.delimiter == " " or (dialect.commented and (b"#" in text or b"%" in text))):
         yield text, quoted
     if not quoted:
         text = _tidied(text, dialect) if _odd_lines(text) else text
