@@ -24,6 +24,7 @@ __all__ = [
     "Solution",
     "UnreachedWarning",
     "cross_val_score",
+    "load",
     "read_graph",
     "read_seeds",
     "solve_dirichlet",
@@ -32,7 +33,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from isotherm.block_model import BlockModel
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.classifier import DirichletClassifier, load
     from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
     from isotherm.explanation import Explanation
     from isotherm.graph import Graph
@@ -53,6 +54,7 @@ _HOMES = {
     "Solution": "solvers",
     "UnreachedWarning": "dirichlet",
     "cross_val_score": "model_selection",
+    "load": "classifier",
     "read_graph": "io",
     "read_seeds": "io",
     "solve_dirichlet": "dirichlet",

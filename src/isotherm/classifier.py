@@ -21,15 +21,17 @@ from isotherm.explanation import Explainer, Explanation
 from isotherm.graph import as_graph
 from isotherm.ranking import rank
 from isotherm.rules import RULES, apply_rule
+from isotherm.saving import load_values, save_values
 from isotherm.seeds import Seeds
 from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
 
-__all__ = ["DirichletClassifier"]
+__all__ = ["DirichletClassifier", "load"]
 
 DEFAULT_TOL = 1e-3
 KEPT = ("temperatures_", "scores_")
 BEST = ("best_classes_", "best_scores_")
+SAVED = ("graph_", "seeds_", "solution_", "_certificate", *BEST, "_best_confidence", "feature_names_in_")
 CERTAIN_TOLS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)  # tried in turn with stop="labels"
 
 
@@ -111,6 +113,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     scores_: Floats
     reached_: NDArray[np.bool_]
     solution_: Solution
+    best_classes_: NDArray[np.int32]
+    best_scores_: NDArray[np.float64]
 
     def __init__(
         self,
@@ -157,8 +161,6 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in ("_known_probabilities", "_explainer", "_certificate", *KEPT, *BEST):
             self.__dict__.pop(name, None)
         self.graph_, self.seeds_ = graph, seeds
-        self.classes_ = seeds.classes
-        self.n_features_in_ = graph.n_nodes
         options = {
             "side": self.side,
             "solver": self.solver,
@@ -173,8 +175,14 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._fit_all(options)
         else:
             self._fit_in_blocks(options)
-        self.n_iter_ = max(1, self.solution_.iterations)
+        self._count()
         return self
+
+    def _count(self) -> None:
+        """What scikit-learn asks of every classifier."""
+        self.classes_ = self.seeds_.classes
+        self.n_features_in_ = self.graph_.n_nodes
+        self.n_iter_ = max(1, self.solution_.iterations)
 
     def _fit_all(self, options: dict[str, Any]) -> None:
         seeds = self.seeds_
@@ -215,10 +223,15 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_in_blocks(self, options: dict[str, Any]) -> None:
         ranking, self.solution_ = rank(get_engine(self.engine), self.graph_, self.seeds_, self.rule, **options)
         self.best_classes_, self.best_scores_ = ranking.classes, ranking.scores
-        self.reached_ = ranking.classes[:, 0] >= 0
-        self.labels_ = self.seeds_.decode(ranking.classes[:, 0].astype(np.int64))
         self._best_confidence = ranking.confidence
         self._best_confidence[self.seeds_.nodes] = 1
+        self._take_best()
+
+    def _take_best(self) -> None:
+        """Draw the conclusions from the best scores."""
+        best = self.best_classes_[:, 0].astype(np.int64)
+        self.reached_ = best >= 0
+        self.labels_ = self.seeds_.decode(best)
 
     @property
     def certified_(self) -> NDArray[np.bool_]:
@@ -321,6 +334,37 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probabilities[self.seeds_.nodes] = self.seeds_.values()
         return probabilities
 
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Save what was fitted, to be used later without another solve; see :func:`isotherm.load`.
+
+        Parameters
+        ----------
+        path
+            The file, which ends in ``.npz``. It holds no pickles, and appears when it is complete.
+        force : bool
+            Whether to replace a file that exists.
+
+        Raises
+        ------
+        FileError
+            If the file cannot be written.
+        TypeError
+            If node ids are neither int, float, bool, str nor tuples of these.
+        """
+        check_is_fitted(self)
+        fitted = {name: self.__dict__[name] for name in SAVED if name in self.__dict__}
+        save_values(path, {"parameters": self.get_params(), **fitted}, force=force)
+
+    def _restore(self, fitted: dict[str, Any]) -> Self:
+        """Take what was saved, and draw the conclusions again."""
+        self.__dict__.update(fitted)
+        if "best_classes_" in fitted:
+            self._take_best()
+        else:
+            self._take(self.solution_)
+        self._count()
+        return self
+
     def _labels(self, scores: Floats) -> NDArray[Any]:
         codes = scores.argmax(axis=1)
         codes[np.isnan(scores[:, 0])] = -1
@@ -370,6 +414,27 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def load(path: str | os.PathLike[str]) -> DirichletClassifier:
+    """Read a classifier that was saved with :meth:`DirichletClassifier.save`.
+
+    It has the graph, the seeds, the parameters and the temperatures, and gives the same answers as the one that was
+    saved.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import isotherm as iso
+    >>> path = Path(tempfile.mkdtemp()) / "model.npz"
+    >>> rod = iso.Graph.from_edges(list("abcd"), list("bcde"))
+    >>> iso.DirichletClassifier().fit(rod, {"a": "hot", "e": "cold"}).save(path)
+    >>> iso.load(path).explain("b")["share"]
+    array([0.75, 0.25])
+    """
+    values = load_values(path)
+    return DirichletClassifier(**values.pop("parameters"))._restore(values)
 
 
 def _is_matrix(value: Any) -> bool:
