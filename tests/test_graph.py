@@ -720,6 +720,13 @@ class TestGraph:
         assert found.dtype == np.int64
         assert found.tolist() == positions
 
+    def test_index_again_and_for_many(self) -> None:
+        names = [f"node {number}" for number in range(100)]
+        for turns in ([[7, 99], [0, 7], range(100)], [range(99, -1, -1), [3]]):
+            graph = Graph.from_edges(names[:-1], names[1:])
+            for turn in turns:
+                assert graph.index([names[place] for place in turn]).tolist() == list(turn)
+
     @pytest.mark.parametrize(
         ("graph", "ids", "message"),
         [

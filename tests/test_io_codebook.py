@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from isotherm import kernels
 from isotherm.io import codebook
-from isotherm.io.codebook import Codebook
+from isotherm.io.codebook import Codebook, keys_of
 from isotherm.kernels import numbering, reference
 
 BACKENDS = [reference] if kernels.native is None else [reference, kernels.native]
@@ -31,7 +31,7 @@ def check(batches: Batches, dtype: Any) -> None:
     for pairs in batches:
         source, target = (pl.Series([pair[end] for pair in pairs], dtype=dtype) for end in (0, 1))
         codes, size = np.empty((2, len(pairs)), dtype=np.int32), len(known)
-        first = book.add(source, target, codes)
+        first = book.add(keys_of(source, target), codes)
         ids = [node for pair in pairs for node in pair]
         for node in ids:
             known.setdefault(node, len(known))
@@ -69,7 +69,7 @@ def test_texts_in_the_place_of_those_before() -> None:
         check([rows, rows[::-1]], pl.String)
         encoded = pl.Series([row[0] for row in rows]).cast(pl.Categorical).cast(pl.String)
         codes = np.empty((2, len(rows)), dtype=np.int32)
-        Codebook().add(encoded, encoded, codes)
+        Codebook().add(keys_of(encoded, encoded), codes)
         assert codes.tolist() == [[place // (2 * count) for place in range(len(rows))]] * 2
 
 
@@ -77,4 +77,4 @@ def test_too_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(codebook, "MOST_NODES", 3)
     ids = pl.Series([1, 2])
     with pytest.raises(ValueError, match="a graph has at most 3"):
-        Codebook().add(ids, ids, np.empty((2, 2), dtype=np.int32))
+        Codebook().add(keys_of(ids, ids), np.empty((2, 2), dtype=np.int32))

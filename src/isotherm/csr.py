@@ -60,9 +60,11 @@ class Csr(NamedTuple):
         return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
 
 
-def edge_weights(weight: Any, edges: int) -> NDArray[Any]:
-    """A number for each edge, not yet checked."""
-    values = np.ones(edges, dtype=bool) if weight is None else flat(weight, "weight")
+def edge_weights(weight: Any, edges: int) -> NDArray[Any] | None:
+    """A number for each edge, not yet checked; None if all are one."""
+    if weight is None:
+        return None
+    values = flat(weight, "weight")
     if len(values) != edges:
         raise ValueError(f"weight has {len(values)} values for {edges} edges")
     if values.dtype == object:
@@ -152,9 +154,9 @@ def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return indptr, np.ascontiguousarray(indices, dtype=np.int32)
 
 
-def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any], nodes: Ids) -> Csr:
-    """The entries of a list, in compressed rows and in order; some may be there twice."""
-    weights = _checked(values, nodes, lambda e: (rows.item(e), columns.item(e)))
+def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any] | None, nodes: Ids) -> Csr:
+    """The entries of a list, in compressed rows and in order; some may be there twice. All are one by default."""
+    weights = None if values is None else _checked(values, nodes, lambda e: (rows.item(e), columns.item(e)))
     ends = (np.ascontiguousarray(positions, dtype=np.int32) for positions in (rows, columns))
     room = None if weights is None else np.empty_like(weights)
     csr = Csr(np.empty(len(nodes) + 1, dtype=np.int64), np.empty(len(rows), dtype=np.int32), room)

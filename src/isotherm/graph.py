@@ -123,7 +123,8 @@ class Graph:
         if wanted.dtype == np.int64 and self._numbered:
             positions = np.where(wanted < self.n_nodes, wanted, -1)
         else:
-            found = (self._positions.get(node, -1) for node in wanted.tolist())
+            known = self._positions_of(wanted)
+            found = (known.get(node, -1) for node in wanted.tolist())
             positions = np.fromiter(found, dtype=np.int64, count=len(wanted))
         if (positions < 0).any():
             raise ValueError(not_in_the_graph(wanted[positions < 0]))
@@ -132,6 +133,14 @@ class Graph:
     @cached_property
     def _numbered(self) -> bool:
         return np.array_equal(self.nodes, np.arange(self.n_nodes))
+
+    def _positions_of(self, wanted: Ids) -> dict[Any, int]:
+        """Positions of these ids at least; of all, if many are asked for, or some for the second time."""
+        if {"_positions", "_asked"} & self.__dict__.keys() or len(wanted) > self.n_nodes // 8:
+            return self._positions
+        self.__dict__["_asked"] = True
+        ids = set(wanted.tolist())
+        return {node: position for position, node in enumerate(self.nodes.tolist()) if node in ids}
 
     @cached_property
     def _positions(self) -> dict[Any, int]:

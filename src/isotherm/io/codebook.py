@@ -15,7 +15,7 @@ from isotherm.io.errors import FileError
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Codebook", "fill_keys"]
+__all__ = ["Codebook", "keys_of"]
 
 Words: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.int32]
@@ -30,15 +30,14 @@ class Codebook:
     def __init__(self) -> None:
         self.size = 0
         self._table = np.zeros((1 << 10, 2), dtype=np.uint64)
-        self._keys = np.empty((4, 0), dtype=np.uint64)  # memory that every batch uses again
 
-    def add(self, source: "pl.Series", target: "pl.Series", codes: Codes) -> Places:
+    def add(self, keys: Words, codes: Codes) -> Places:
         """Number the ends of edges.
 
         Parameters
         ----------
-        source, target
-            The ids of both ends: all text, or all int64; no nulls.
+        keys
+            (4, rows), what `keys_of` made of the ids of both ends.
         codes
             (2, rows), to be filled with the positions of the sources, and of the targets.
 
@@ -47,13 +46,7 @@ class Codebook:
         array
             Where the ids are that are new, in order: row times two, plus one for a target.
         """
-        rows = len(source)
-        self._make_room(2 * rows)
-        if rows > self._keys.shape[1]:
-            self._keys = np.empty((4, rows), dtype=np.uint64)
-        keys = self._keys[:, :rows]
-        fill_keys(source, *keys[:2])
-        fill_keys(target, *keys[2:])
+        self._make_room(2 * keys.shape[1])
         first: Places = kernels.active.number(self._table, self.size, *keys, *codes)
         self.size += len(first)
         return first
@@ -69,8 +62,18 @@ class Codebook:
             self._table = table
 
 
-def fill_keys(ids: "pl.Series", words: Words, checks: Words) -> None:
-    """Fill in what stands for ids in the table: 64 bits, and the upper half of 64 more."""
+def keys_of(source: "pl.Series", target: "pl.Series") -> Words:
+    """What stands for the ids of both ends of edges: for each end 64 bits, and the upper half of 64 more.
+
+    The ids are all text or all int64, without nulls.
+    """
+    keys = np.empty((4, len(source)), dtype=np.uint64)
+    _fill(source, *keys[:2])
+    _fill(target, *keys[2:])
+    return keys
+
+
+def _fill(ids: "pl.Series", words: Words, checks: Words) -> None:
     import polars as pl
 
     if ids.dtype == pl.String:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from isotherm.csr import assembled, check_size, edge_weights
 from isotherm.graph import Graph
-from isotherm.io.codebook import Codebook
+from isotherm.io.codebook import Codebook, Words, keys_of
 from isotherm.io.errors import FileError
 from isotherm.io.formats import TEXTUAL, Format
 from isotherm.io.layout import Layout, Pick, edge_roles
@@ -67,10 +67,11 @@ class Edges(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """A batch of edges, checked."""
+    """A batch of edges, checked, and what stands for its ids."""
 
     source: "pl.Series"
     target: "pl.Series"
+    keys: Words
     weight: Floats | None
     place: Callable[[int], str]
 
@@ -78,10 +79,8 @@ class _Part(NamedTuple):
 def read_edges(file: Input, known: Format, options: Options) -> Edges:
     """Read the edges of a table, and number their ends."""
     layout, batches, rows = _opened(file, known, options)
-    book, ids, weights = Codebook(), [], list[Any]()
-    ends = _Ends(rows)
-    for part in ahead(_parts(file.name, batches)):
-        first = book.add(part.source, part.target, ends.more(len(part.source)))
+    ends, ids, weights = _Ends(rows), [], list[Any]()
+    for part, first in ahead(_numbered(ahead(_parts(file.name, batches)), ends)):
         ids.append(_first_seen(file.name, part, first))
         weights.append(part.weight)
     if not ids:
@@ -149,7 +148,14 @@ def _parts(path: str, batches: Iterator[Batch]) -> Iterator[_Part]:
             held = f"the source column holds {source.dtype} and the target column {target.dtype}"
             raise FileError(f"{path}: {held}; both must be text, or both integers")
         weight = checked_weights(path, batch) if "weight" in batch.frame.columns else None
-        yield _Part(source, target, weight, batch.place)
+        yield _Part(source, target, keys_of(source, target), weight, batch.place)
+
+
+def _numbered(parts: Iterator[_Part], ends: _Ends) -> Iterator[tuple[_Part, NDArray[np.int64]]]:
+    """The parts, their ends numbered, and where ids are new."""
+    book = Codebook()
+    for part in parts:
+        yield part, book.add(part.keys, ends.more(len(part.source)))
 
 
 def _first_seen(path: str, part: _Part, first: NDArray[np.int64]) -> NDArray[Any]:
