@@ -276,3 +276,13 @@ def test_a_process_that_is_killed_leaves_the_old_file(model: Path) -> None:
     process.communicate(timeout=60)
     assert model.read_bytes() == before
     assert iso.load(model).graph_.n_nodes == 34
+
+
+@quiet
+def test_soft_seeds_are_saved(tmp_path: Path) -> None:
+    labels = {0: {"a": 0.7, "b": 0.3}, 33: "b", 5: "c"}
+    clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), labels, seed_weight={5: 0.5})
+    loaded = again(clf, tmp_path / "m.npz")
+    assert_same(clf, loaded)
+    np.testing.assert_array_equal(clf.predict_proba(), loaded.predict_proba())
+    assert clf.explain(7).classes == loaded.explain(7).classes

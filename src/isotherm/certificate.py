@@ -18,6 +18,7 @@ from isotherm import kernels
 from isotherm.dirichlet import ConvergenceWarning, column_blocks, interior_system, solve
 from isotherm.graph import Graph
 from isotherm.seeds import Seeds
+from isotherm.soft_seeds import ground
 from isotherm.solvers import System, prepare
 from isotherm.solvers.base import Floats
 from isotherm.solvers.iterative import deviations
@@ -62,6 +63,7 @@ class Certificate:
         others = scores + errors
         others[rows, best] = -np.inf
         codes[reached] = np.where(least > others.max(axis=1), best, -1)
+        codes[seeds.nodes[seeds.held]] = seeds.codes[seeds.held]
         return codes
 
     def _scores(
@@ -78,7 +80,7 @@ class Certificate:
         counted[seeds.nodes] = rule != "weighted"
         counted = counted[reached]
         mass, mass_error = x[counted].sum(axis=0), errors[counted].sum(axis=0)
-        factor = seeds.counts / len(seeds.nodes) if rule == "weighted" else np.full(len(mass), float(counted.sum()))
+        factor = seeds.shares if rule == "weighted" else np.full(len(mass), float(counted.sum()))
         scale = np.divide(factor, mass, out=factor.copy(), where=mass > 0)
         left = mass - mass_error  # at least so much is there at equilibrium
         spoilt = np.divide(1, left, out=np.where(mass_error > 0, np.inf, 1.0), where=left > 0)
@@ -93,6 +95,7 @@ def certify(
     values: NDArray[np.float64],
     temperatures: Floats,
     *,
+    weights: NDArray[np.float64] | None = None,
     side: str = "both",
     solver: str = "auto",
     tol: float | None = 1e-3,
@@ -102,7 +105,10 @@ def certify(
 
     For a directed graph the two copies of each node are solved for again, from their mean: it does not tell them apart.
     """
+    own = graph.n_nodes
+    graph, nodes = ground(graph, nodes, weights, side)
     n, both = graph.n_nodes, graph.directed and side == "both"
+    temperatures = np.concatenate([temperatures, np.full((n - own, temperatures.shape[1]), np.nan)])
     if both:
         nodes, values = np.concatenate([nodes, nodes + n]), np.concatenate([values, values])
     system = interior_system(graph.heat, nodes, sources=n if graph.directed else None)
@@ -112,12 +118,11 @@ def certify(
             warnings.simplefilter("ignore", ConvergenceWarning)  # the bound tells how good they are
             temperatures = solve(system, values, start=start, solver=solver, tol=tol, n_threads=n_threads).temperatures
     whole = _certify(system, values, temperatures, solver=solver, n_threads=n_threads)
-    if not graph.directed:
-        return whole
-    copies = [
-        Certificate(whole.temperatures[part], whole.times[part], whole.residual) for part in (slice(n), slice(n, None))
-    ]
-    return _mean(*copies) if both else copies[0]
+    source, destination = (
+        Certificate(whole.temperatures[first : first + own], whole.times[first : first + own], whole.residual)
+        for first in (0, n)
+    )
+    return _mean(source, destination) if both else source
 
 
 def _mean(source: Certificate, destination: Certificate) -> Certificate:

@@ -22,7 +22,7 @@ from isotherm.graph import as_graph
 from isotherm.ranking import rank
 from isotherm.rules import RULES, apply_rule
 from isotherm.saving import load_values, save_values
-from isotherm.seeds import Seeds
+from isotherm.soft_seeds import soft_seeds
 from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
 
@@ -140,7 +140,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.stop = stop
         self.open_share = open_share
 
-    def fit(self, X: Any, y: Any, *, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any, *, seed_weight: Any = None, progress: Progress | None = None) -> Self:
         """Label the nodes of a graph.
 
         Parameters
@@ -148,7 +148,12 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X : Graph, sparse or dense adjacency matrix, networkx or igraph graph
             The graph. A matrix must be symmetric; for a directed graph use ``Graph.from_scipy(X, directed=True)``.
         y : mapping, array or Series
-            The seeds: ``{node: label}``, or one label per node with -1, None or NaN where unknown.
+            The seeds: ``{node: label}``, or one label per node with -1, None or NaN where unknown. In a mapping a label
+            may also be a distribution, ``{node: {label: probability}}``.
+        seed_weight : float, mapping or array, optional
+            How far seeds are trusted: ``{node: weight}`` (the others are certain), or one weight for each node, or one
+            for all seeds. A seed of weight w counts w times as much as its neighbours together; by default infinitely
+            many times, and it is held at the temperatures of its label. With weight 0 it is no seed.
         progress : callable, optional
             Called after each iteration with its number and the present error, to be compared with ``tol``.
         """
@@ -156,7 +161,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
-        seeds = Seeds.from_labels(column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y, graph)
+        y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y
+        seeds = soft_seeds(y, graph, seed_weight)
         seeds.warn_about_rare()
         for name in ("_known_probabilities", "_explainer", "_certificate", *KEPT, *BEST):
             self.__dict__.pop(name, None)
@@ -186,6 +192,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_all(self, options: dict[str, Any]) -> None:
         seeds = self.seeds_
+        options = {"weights": seeds.weights, **options}
         self._take(get_engine(self.engine).solve(self.graph_, seeds.nodes, seeds.values(), **options))
 
     def _fit_until_certain(self, options: dict[str, Any]) -> None:
@@ -218,20 +225,21 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.temperatures_ = solution.temperatures
         self.reached_ = ~np.isnan(self.temperatures_[:, 0])
         self.scores_ = apply_rule(self.rule, self.temperatures_, seeds)
-        self.labels_ = self._labels(self.scores_)
+        self.labels_ = self._with_seeds(self._labels(self.scores_))
 
     def _fit_in_blocks(self, options: dict[str, Any]) -> None:
         ranking, self.solution_ = rank(get_engine(self.engine), self.graph_, self.seeds_, self.rule, **options)
         self.best_classes_, self.best_scores_ = ranking.classes, ranking.scores
         self._best_confidence = ranking.confidence
-        self._best_confidence[self.seeds_.nodes] = 1
+        held = self.seeds_.take(self.seeds_.held)
+        self._best_confidence[held.nodes] = held.certainty
         self._take_best()
 
     def _take_best(self) -> None:
         """Draw the conclusions from the best scores."""
         best = self.best_classes_[:, 0].astype(np.int64)
         self.reached_ = best >= 0
-        self.labels_ = self.seeds_.decode(best)
+        self.labels_ = self._with_seeds(self.seeds_.decode(best))
 
     @property
     def certified_(self) -> NDArray[np.bool_]:
@@ -251,6 +259,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seeds.nodes,
             seeds.values(),
             self.temperatures_,
+            weights=seeds.weights,
             side=self.side,
             solver=self.solver,
             tol=self.tol,
@@ -331,7 +340,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     @cached_property
     def _known_probabilities(self) -> NDArray[np.float64]:
         probabilities = _softmax(self.scores_)
-        probabilities[self.seeds_.nodes] = self.seeds_.values()
+        held = self.seeds_.take(self.seeds_.held)
+        probabilities[held.nodes] = held.values()
         return probabilities
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -364,6 +374,12 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._take(self.solution_)
         self._count()
         return self
+
+    def _with_seeds(self, labels: NDArray[Any]) -> NDArray[Any]:
+        """The labels, those of held seeds as they were given, or most probable."""
+        held = self.seeds_.take(self.seeds_.held)
+        labels[held.nodes] = held.decode(held.codes)
+        return labels
 
     def _labels(self, scores: Floats) -> NDArray[Any]:
         codes = scores.argmax(axis=1)

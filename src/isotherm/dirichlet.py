@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isotherm import kernels
 from isotherm.graph import Csr, Graph, as_graph
+from isotherm.soft_seeds import ground
 from isotherm.solvers import Solution, Solver, System, prepare
 from isotherm.solvers.base import MOST_COLUMNS, Floats
 
@@ -38,6 +39,7 @@ __all__ = [
     "warn_about_unreached",
 ]
 
+ROUNDING = 1e-14  # of a sum of probabilities
 Values: TypeAlias = Callable[[slice], NDArray[np.float64]]  # temperatures of the boundary, in these columns
 
 
@@ -109,12 +111,31 @@ def _solve_blocks(
     solver: str = "auto",
     n_threads: int | None = None,
     start: NDArray[np.floating] | None = None,
+    shown: NDArray[np.bool_] | None = None,
     **options: Any,
 ) -> Iterator[tuple[slice, Solution]]:
     prepared = prepare(system, solver, n_threads=n_threads)
     for part in column_blocks(columns):
-        guess = None if start is None else start[:, part]
-        yield part, _solve_block(prepared, system, values(part), guess, tol, options)
+        given, guess = values(part), None if start is None else start[:, part]
+        solution = _solve_block(prepared, system, given, guess, tol, options)
+        if shown is not None and tol is not None:
+            wide = _widening(solution.temperatures, shown)
+            if solution.error * wide > tol:
+                solution = _solve_block(prepared, system, given, solution.temperatures, tol / wide, options)
+            solution = _relative_to(solution, wide, tol)
+        yield part, solution
+
+
+def _widening(temperatures: Floats, shown: NDArray[np.bool_]) -> float:
+    """How many times as wide as that of the nodes that are shown is the spread of all nodes, for the worst column."""
+    all_of_them, own = (np.nanstd(part, axis=0, dtype=np.float64) for part in (temperatures, temperatures[shown]))
+    return float(np.max(np.divide(all_of_them, own, out=np.ones(len(own)), where=own > 0), initial=1))
+
+
+def _relative_to(solution: Solution, wide: float, tol: float) -> Solution:
+    """The solution with errors relative to a spread that is so many times narrower."""
+    measures = {name: getattr(solution, name) * wide for name in ("residual", "error", "error_bound")}
+    return replace(solution, **measures, converged=measures["error"] <= tol)
 
 
 def _solve_block(
@@ -139,7 +160,7 @@ def _solve_block(
 def _spare_column(system: System, values: NDArray[np.float64], start: NDArray[np.floating] | None) -> int | None:
     """The column that follows from the others: the one with the most heat, if all rows sum to one."""
     columns = values.shape[1]
-    closed = 2 <= columns <= MOST_COLUMNS + 1 and np.array_equal(values.sum(axis=1), np.ones(len(values)))
+    closed = 2 <= columns <= MOST_COLUMNS + 1 and np.allclose(values.sum(axis=1), 1, rtol=0, atol=ROUNDING)
     if closed and start is not None:
         closed = np.allclose(start[system.interior].sum(axis=1), 1, atol=1e-5)
     return int(values.sum(axis=0).argmax()) if closed else None
@@ -161,6 +182,8 @@ def solve_graph(
     A directed graph of n nodes is a bipartite graph of 2n nodes (section 2.3): each node has a temperature as source
     and one as destination. With ``side="source"`` the boundary and the answer are on the source copies; with
     ``side="both"``, the default, the boundary is on both, and the answer is the mean of the two temperatures.
+
+    With ``weights`` the nodes are soft seeds, see :mod:`isotherm.soft_seeds`: those of finite weight are not held.
     """
     columns = values.shape[1]
     parts = [
@@ -179,22 +202,26 @@ def solve_in_blocks(
     *,
     tol: float | None = 1e-3,
     side: str = "both",
+    weights: NDArray[np.float64] | None = None,
+    start: NDArray[np.floating] | None = None,
     **options: Any,
 ) -> Iterator[tuple[slice, Solution]]:
     """The same block after block, where all columns are too many to be kept; ``values`` gives those of a slice."""
-    n = graph.n_nodes
+    own = graph.n_nodes
+    graph, nodes = ground(graph, nodes, weights, side)
+    n, copies = graph.n_nodes, 2 if graph.directed else 1
     both = graph.directed and side == "both"
-    if graph.directed and options.get("start") is not None:
-        options["start"] = np.concatenate([options["start"]] * 2)
+    if n > own:
+        options["shown"] = np.tile(np.arange(n) < own, copies)
+    if start is not None:
+        unknown = np.full((n - own, start.shape[1]), np.nan)
+        start = np.concatenate([start, unknown] * copies) if n > own or copies > 1 else start
     boundary = np.concatenate([nodes, nodes + n]) if both else nodes
     system = interior_system(graph.heat, boundary, sources=n if graph.directed else None)
     given = (lambda part: np.concatenate([values(part)] * 2)) if both else values
-    for part, solution in _solve_blocks(system, given, columns, tol, **options):
-        if not graph.directed:
-            yield part, solution
-        else:
-            source, destination = solution.temperatures[:n], solution.temperatures[n:]
-            yield part, replace(solution, temperatures=_mean_of_known(source, destination) if both else source)
+    for part, solution in _solve_blocks(system, given, columns, tol, start=start, **options):
+        source, destination = solution.temperatures[:own], solution.temperatures[n : n + own]
+        yield part, replace(solution, temperatures=_mean_of_known(source, destination) if both else source)
 
 
 def warn_about_unreached(temperatures: Floats) -> None:

@@ -14,6 +14,7 @@ from isotherm.dirichlet import interior_system
 from isotherm.graph import Graph
 from isotherm.harmonic_measure import HarmonicMeasure
 from isotherm.seeds import Seeds
+from isotherm.soft_seeds import ground
 from isotherm.solvers import System
 
 __all__ = ["Explainer", "Explanation"]
@@ -25,16 +26,16 @@ COLUMNS = ("seed", "label", "share")
 class Explanation(Mapping[str, NDArray[Any]]):
     """The seeds that heat a node: a table with the columns "seed", "label" and "share", the largest share first.
 
-    A share is the probability that a random walk from the node comes to this seed before all others. It is what the
-    seed contributes to the temperatures of the node: the shares of a class add up to its temperature, and all of them
-    to 1. A table without rows means that no seed reaches the node.
+    A share is the probability that a random walk from the node comes to this seed before all others, or ends there if
+    seeds are soft. It is what the seed contributes to the temperatures of the node: the shares of a class add up to its
+    temperature, and all of them to 1. A table without rows means that no seed reaches the node.
 
     Attributes
     ----------
     node
         The node that is explained.
     seed, label, share : ndarrays of shape (s,)
-        The columns.
+        The columns; of a seed that has several labels, the most probable one.
     classes : dict
         The sum of the shares of each class, also of those seeds that the table leaves out.
 
@@ -124,10 +125,14 @@ class Explainer:
         return self.graph.directed and self.side == "both"
 
     @cached_property
+    def _grounded(self) -> tuple[Graph, NDArray[np.int64]]:
+        return ground(self.graph, self.seeds.nodes, self.seeds.weights, self.side)
+
+    @cached_property
     def _system(self) -> System:
-        nodes = self.seeds.nodes
-        boundary = np.concatenate([nodes, nodes + self.graph.n_nodes]) if self._both else nodes
-        return interior_system(self.graph.heat, boundary)
+        graph, nodes = self._grounded
+        boundary = np.concatenate([nodes, nodes + graph.n_nodes]) if self._both else nodes
+        return interior_system(graph.heat, boundary)
 
     @cached_property
     def _measure(self) -> HarmonicMeasure:
@@ -146,15 +151,18 @@ class Explainer:
 
     def path(self, node: Any, seed: Any) -> list[Any]:
         """The most probable way from a node to a seed, past no other seed; empty if there is none."""
-        n = self.graph.n_nodes
-        start, goal = self.graph.index([node, seed]).tolist()
-        copies = (0, n) if self._both else (0,)
+        graph, held = self._grounded
+        start, end = self.graph.index([node, seed]).tolist()
+        goal = dict(zip(self.seeds.nodes.tolist(), held.tolist(), strict=True)).get(end, end)
+        copies = (0, graph.n_nodes) if self._both else (0,)
         found = _most_probable(self._system, {start + copy for copy in copies}, {goal + copy for copy in copies})
-        return self.graph.nodes[np.array(found, dtype=np.int64) % n].tolist()
+        places = np.array(found, dtype=np.int64) % graph.n_nodes
+        return self.graph.nodes[places[places < self.graph.n_nodes]].tolist()
 
     def _starts(self, positions: NDArray[np.int64]) -> csr_array:
         """Where the walks from these nodes begin: for a directed graph, as source or as destination by chance."""
-        copies = np.stack([positions, positions + self.graph.n_nodes] if self._both else [positions], axis=1)
+        n = self._grounded[0].n_nodes
+        copies = np.stack([positions, positions + n] if self._both else [positions], axis=1)
         known = self._system.reached[copies]  # (k, copies)
         row, column = np.nonzero(known)
         chance = 1 / known.sum(axis=1)[row]
@@ -163,7 +171,7 @@ class Explainer:
     def _explanation(self, node: Any, shares: NDArray[np.float64], top: int | None) -> Explanation:
         seeds = self.seeds
         rank = np.argsort(-shares, kind="stable")[: np.count_nonzero(shares)][:top]
-        sums = np.bincount(seeds.codes, shares, minlength=seeds.n_classes)
+        sums = seeds.by_class(shares)
         return Explanation(
             node,
             self.graph.nodes[seeds.nodes[rank]],

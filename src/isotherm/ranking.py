@@ -79,7 +79,8 @@ def rank(
     ranking = Ranking(graph.n_nodes)
     nothing = np.empty((graph.n_nodes, 0))
     parts: list[Solution] = []
-    for columns, part in engine.solve_in_blocks(graph, seeds.nodes, seeds.values, seeds.n_classes, tol=tol, **options):
+    options = {"weights": seeds.weights, "tol": tol, **options}
+    for columns, part in engine.solve_in_blocks(graph, seeds.nodes, seeds.values, seeds.n_classes, **options):
         if not parts:
             warn_about_unreached(part.temperatures)
         ranking.add(columns.start, apply_rule(rule, part.temperatures, seeds, columns))

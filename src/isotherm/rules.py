@@ -54,7 +54,7 @@ def weighted(temperatures: Floats, seeds: NDArray[np.int64], shares: NDArray[np.
 def apply_rule(rule: str, temperatures: Floats, seeds: "Seeds", columns: slice = slice(None)) -> Floats:
     """The scores that a rule, by its name, makes of the temperatures of all classes, or of those in some columns."""
     if rule == "weighted":
-        return weighted(temperatures, seeds.nodes, seeds.counts[columns] / len(seeds.nodes))
+        return weighted(temperatures, seeds.nodes, seeds.shares[columns])
     return {"vanilla": vanilla, "centered": centered, "relative": relative}[rule](temperatures)
 
 

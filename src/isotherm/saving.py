@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from isotherm.certificate import Certificate
 from isotherm.csr import Csr
@@ -24,6 +25,7 @@ __all__ = ["load_values", "save_values"]
 
 PARTS: tuple[type[Any], ...] = (Certificate, Csr, Graph, Seeds, Solution)
 BY_NAME = {part.__name__: part for part in PARTS}
+SPARSE = ("data", "indices", "indptr")
 PLAIN = (bool, int, float, str)
 
 
@@ -35,7 +37,7 @@ def save_values(path: str | os.PathLike[str], values: Mapping[str, Any], *, forc
     path
         The file, which ends in ``.npz``.
     values
-        None, numbers, texts, arrays, the classes in `PARTS`, and lists, tuples and dicts of these.
+        None, numbers, texts, arrays, sparse matrices, the classes in `PARTS`, and lists, tuples and dicts of these.
     force
         Whether to replace a file that exists.
     """
@@ -69,6 +71,9 @@ class _Packing:
             return value
         if isinstance(value, np.ndarray):
             return self._array(name, value)
+        if isinstance(value, csr_array):
+            inside = {part: self.packed(f"{name}.{part}", getattr(value, part)) for part in SPARSE}
+            return {"sparse": inside, "shape": list(value.shape)}
         if type(value) in PARTS:
             inside = {field: self.packed(f"{name}.{field}", getattr(value, field)) for field in _fields(value)}
             return {"part": type(value).__name__, "fields": inside}
@@ -126,6 +131,10 @@ def _unpacked(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
             return arrays[name]
         case {"objects": name}:
             return _objects(arrays[name])
+        case {"sparse": inside, "shape": shape}:
+            matrix = csr_array(tuple(_unpacked(inside[part], arrays) for part in SPARSE), shape=tuple(shape))
+            matrix.check_format()
+            return matrix
         case {"part": name, "fields": inside}:
             part = BY_NAME[name](**{field: _unpacked(each, arrays) for field, each in inside.items()})
             return _sound(part) if isinstance(part, Graph) else part

@@ -2,12 +2,13 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 if TYPE_CHECKING:
     from isotherm.graph import Graph
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "RareClassWarning",
     "Seeds",
+    "check_classes",
     "decode_labels",
     "encode_labels",
     "sample",
@@ -49,11 +51,19 @@ class Seeds:
         (s,) class number of each seed: the place of its label in `classes`.
     classes
         (K,) sorted labels that have a seed, int64 or object (str); at least two.
+    distribution
+        (s, K) probabilities of the classes of each seed, where some have several; the code of a seed is then that of
+        its most probable class.
+    weights
+        (s,) how far each seed is trusted: positive, infinite for a seed that is held at its temperature. None if all
+        are; see `isotherm.soft_seeds`.
     """
 
     nodes: Ints
     codes: Ints
     classes: Labels
+    distribution: csr_array | None = None
+    weights: Floats | None = None
 
     @classmethod
     def from_labels(cls, labels: Mapping[Any, Any] | Iterable[Any], graph: "Graph") -> "Seeds":
@@ -85,9 +95,19 @@ class Seeds:
             codes, classes = encode_labels(labels)
             _check_length(len(codes), graph)
             nodes = known = np.flatnonzero(codes >= 0)
-        _check_classes(classes, len(known))
+        check_classes(classes, len(known))
         order = np.argsort(nodes)
         return cls(nodes[order], codes[known][order], classes)
+
+    def take(self, places: NDArray[Any]) -> "Seeds":
+        """Some of the seeds, by their places or by a mask; all classes stay."""
+        return replace(
+            self,
+            nodes=self.nodes[places],
+            codes=self.codes[places],
+            distribution=None if self.distribution is None else self.distribution[places],
+            weights=None if self.weights is None else self.weights[places],
+        )
 
     @property
     def n_classes(self) -> int:
@@ -96,8 +116,24 @@ class Seeds:
 
     @property
     def counts(self) -> Ints:
-        """(K,) number of seeds of each class."""
+        """(K,) number of seeds of each class, or of which it is the most probable one."""
         return np.bincount(self.codes, minlength=self.n_classes)
+
+    @property
+    def shares(self) -> Floats:
+        """(K,) share of each class among the seeds, each counted as far as it is trusted: ``w / (1 + w)``."""
+        trust = np.ones(len(self.nodes)) if self.weights is None else 1 / (1 + 1 / self.weights)
+        return self.by_class(trust) / trust.sum()
+
+    @property
+    def certainty(self) -> Floats:
+        """(s,) probability of the most probable class of each seed."""
+        return np.ones(len(self.nodes)) if self.distribution is None else self.distribution.max(axis=1).toarray()
+
+    @property
+    def held(self) -> NDArray[np.bool_]:
+        """(s,) whether each seed is held at its temperature."""
+        return np.ones(len(self.nodes), bool) if self.weights is None else np.isinf(self.weights)
 
     @property
     def unknown(self) -> int | None:
@@ -105,8 +141,19 @@ class Seeds:
         return None if self.classes.dtype == object else -1
 
     def values(self, columns: slice = slice(None)) -> Floats:
-        """(s, K) temperatures of the boundary, or some columns: 1 in the column of the seed's class, 0 elsewhere."""
+        """(s, K) temperatures of the boundary, or some columns: 1 in the column of the seed's class, 0 elsewhere.
+
+        Where a seed has several classes, their probabilities.
+        """
+        if self.distribution is not None:
+            return self.distribution[:, columns].toarray()
         return (self.codes[:, None] == np.arange(self.n_classes)[columns]).astype(np.float64)
+
+    def by_class(self, amounts: Floats) -> Floats:
+        """(K,) sums over the seeds of amounts (s,) that each hands on to its classes."""
+        if self.distribution is None:
+            return np.bincount(self.codes, amounts, minlength=self.n_classes).astype(np.float64, copy=False)
+        return np.asarray(amounts @ self.distribution)
 
     def decode(self, codes: Ints) -> Labels:
         """Labels of these class numbers; -1 becomes `unknown`."""
@@ -114,7 +161,8 @@ class Seeds:
 
     def warn_about_rare(self, *, stacklevel: int = 3) -> None:
         """Warn, once for all of them, about classes that have a single seed where others have more."""
-        rare = self.classes[self.counts == 1].tolist()
+        counts = self.counts if self.distribution is None else np.diff(self.distribution.tocsc().indptr)
+        rare = self.classes[counts == 1].tolist()
         if rare and len(rare) < self.n_classes:
             names = ", ".join(map(repr, rare[:3])) + (", ..." if len(rare) > 3 else "")
             subject = f"the class {names} has" if len(rare) == 1 else f"{len(rare)} classes ({names}) have"
@@ -229,7 +277,8 @@ def _check_length(length: int, graph: "Graph") -> None:
         raise ValueError(f"there are {length} labels, but the graph has {graph.n_nodes} nodes{rows}")
 
 
-def _check_classes(classes: Labels, n_seeds: int) -> None:
+def check_classes(classes: Labels, n_seeds: int) -> None:
+    """Refuse seeds of fewer than two classes."""
     if n_seeds == 0:
         raise ValueError("there are no seeds: label some nodes of at least two classes")
     if len(classes) == 1:
