@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from isotherm.graph import Graph
@@ -366,6 +366,7 @@ NASTY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"
 def test_nasty_ids_survive(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]], kind: str) -> None:
     path = tmp_path_factory.mktemp("nasty") / f"e.{kind}"
     separator = "," if kind == "csv" else "\t"
+    assume(all(separator.join(pair).strip(" \t") for pair in pairs))  # a line of blanks is no row
     pl.DataFrame(pairs, schema=["source", "target"], orient="row").write_csv(path, separator=separator)
     graph = read_graph(path, header=True, directed=True)
     assert graph.nodes.tolist() == list(dict.fromkeys(end for pair in pairs for end in pair))

@@ -135,12 +135,16 @@ class Graph:
         return np.array_equal(self.nodes, np.arange(self.n_nodes))
 
     def _positions_of(self, wanted: Ids) -> dict[Any, int]:
-        """Positions of these ids at least; of all, if many are asked for, or some for the second time."""
-        if {"_positions", "_asked"} & self.__dict__.keys() or len(wanted) > self.n_nodes // 8:
-            return self._positions
-        self.__dict__["_asked"] = True
+        """Positions of these ids at least; to look a few of them up among the nodes is faster than the other way."""
         ids = set(wanted.tolist())
-        return {node: position for position, node in enumerate(self.nodes.tolist()) if node in ids}
+        if not self._found and len(ids) <= self.n_nodes // 8:
+            nodes = enumerate(self.nodes.tolist())
+            self._found.update((node, position) for position, node in nodes if node in ids)
+        return self._found if ids <= self._found.keys() else self._positions
+
+    @cached_property
+    def _found(self) -> dict[Any, int]:
+        return {}
 
     @cached_property
     def _positions(self) -> dict[Any, int]:

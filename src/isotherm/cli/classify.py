@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts.validators import Number
 
+from isotherm.cli.late import load_beside
 from isotherm.cli.options import (
     AS_FOUND,
     BY_DEFAULT,
@@ -90,6 +91,7 @@ def classify(
     with _noted(quiet) as notes:
         with nothing_at_stake():
             _check_targets(output, json_summary, [edges, seeds], output_format, force)
+            load_beside("isotherm.classifier", edges)
             files = read_files(edges, seeds, columns, stages, missing=ignore_missing_seeds)
             from isotherm.classifier import DirichletClassifier
             from isotherm.io import write_labels

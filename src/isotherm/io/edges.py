@@ -80,7 +80,7 @@ def read_edges(file: Input, known: Format, options: Options) -> Edges:
     """Read the edges of a table, and number their ends."""
     layout, batches, rows = _opened(file, known, options)
     ends, ids, weights = _Ends(rows), [], list[Any]()
-    for part, first in ahead(_numbered(ahead(_parts(file.name, batches)), ends)):
+    for part, first in ahead(_numbered(ahead(_parts(file.name, ahead(batches))), ends)):
         ids.append(_first_seen(file.name, part, first))
         weights.append(part.weight)
     if not ids:
