@@ -1,10 +1,8 @@
 """``isotherm classify``: files in, labels out."""
 
 import os
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Annotated, Any
+from itertools import combinations
+from typing import Annotated
 
 from cyclopts.validators import Number
 
@@ -19,6 +17,7 @@ from isotherm.cli.options import (
     Edges,
     Force,
     Labels,
+    Missing,
     Quiet,
     Rule,
     Solving,
@@ -28,8 +27,7 @@ from isotherm.cli.reading import read_files
 from isotherm.cli.signals import nothing_at_stake
 from isotherm.cli.stages import Stages
 from isotherm.cli.wording import OUTPUT as OF_OUTPUT
-from isotherm.cli.wording import SOLVING as OF_SOLVING
-from isotherm.cli.wording import UsageError, in_options, say, speaking
+from isotherm.cli.wording import UsageError, noted, say, speaking
 
 __all__ = ["EXAMPLES", "classify"]
 
@@ -38,6 +36,7 @@ EXAMPLES = f"""{VARIABLES}
 Examples:
 
   isotherm classify edges.csv seeds.csv -o labels.csv
+  isotherm classify edges.csv seeds.csv --save model.npz -o labels.tsv
   isotherm classify edges.csv seeds.csv --probabilities -o labels.parquet
   cat edges.csv | isotherm classify - seeds.csv --only-unlabelled --quiet
 """
@@ -72,12 +71,13 @@ def classify(
     json_summary: Annotated[
         str | None, option("Write the summary as JSON.", "FILE", allow_leading_hyphen=True, group=OUTPUT)
     ] = None,
+    save: Annotated[
+        str | None, option("Save all that was found, for isotherm explain MODEL: .npz.", "MODEL", group=OUTPUT)
+    ] = None,
     quiet: Quiet = False,
     rule: Annotated[Rule, option("How temperatures become labels.", "NAME", group=SOLVING)] = "centered",
     solving: Solving = BY_DEFAULT,
-    ignore_missing_seeds: Annotated[
-        bool, option("Go on without seeds that are not in the graph.", group=SOLVING)
-    ] = False,
+    ignore_missing_seeds: Missing = False,
     columns: Columns = AS_FOUND,
 ) -> None:
     """Label all nodes of a graph from a few known ones.
@@ -88,9 +88,9 @@ def classify(
     confidence. An unreached node has an empty label and confidence 0.
     """
     stages = Stages(quiet=quiet)
-    with _noted(quiet) as notes:
+    with noted(quiet) as notes:
         with nothing_at_stake():
-            _check_targets(output, json_summary, [edges, seeds], output_format, force)
+            _check_targets(output, json_summary, save, [edges, seeds], output_format, force)
             load_beside("isotherm.classifier", edges)
             files = read_files(edges, seeds, columns, stages, missing=ignore_missing_seeds)
             from isotherm.classifier import DirichletClassifier
@@ -99,6 +99,10 @@ def classify(
             clf = DirichletClassifier(rule=rule, **solving.of_classifier)
             with stages.stage("solving") as bar:
                 clf.fit(files.graph, files.known, progress=bar.errors(solving.tol))
+        if save is not None:
+            with stages.stage("saving"), speaking(OF_OUTPUT, save):
+                clf.confidence_  # noqa: B018 - found now, and saved with the rest
+                clf.save(save, force=force)
         with stages.stage("writing") as bar, speaking(OF_OUTPUT):
             rows = write_labels(
                 output,
@@ -115,7 +119,8 @@ def classify(
     from isotherm.cli.summary import Summary
 
     where = "standard output" if output == "-" else output
-    summary = Summary.of(clf, stages.seconds, rows=rows, output=where, layouts=files.layouts, warnings=notes)
+    told = {"output": where, "model": save or "", "layouts": files.layouts, "warnings": notes}
+    summary = Summary.of(clf, stages.seconds, rows=rows, **told)
     if json_summary is not None:
         _write(json_summary, summary.json(), force)
     if not quiet:
@@ -123,46 +128,34 @@ def classify(
 
 
 def _check_targets(
-    output: str, summary: str | None, sources: list[str], output_format: str | None, force: bool
+    output: str, summary: str | None, save: str | None, sources: list[str], output_format: str | None, force: bool
 ) -> None:
     """Refuse what cannot end well before anything is read."""
     from isotherm.io import check_output
+    from isotherm.io.models import check_model
     from isotherm.io.output import check_target
 
     with speaking(OF_OUTPUT):
         check_output(output, force=force, format=output_format)
         if summary is not None:
             check_target(summary, force=force)
-    if summary is not None and _same(output, summary):
-        both = "standard output" if output == "-" else summary
-        raise UsageError(f"--output and --json-summary are both {both}: give one of them another name")
-    for target in (output, summary):
-        if target not in (None, "-") and any(_same(source, target) for source in sources):
+        if save is not None:
+            check_model(save, force=force)
+    targets = {"--output": output, "--json-summary": summary, "--save": save}
+    given = [(name, target) for name, target in targets.items() if target is not None]
+    for (one, target), (other, same) in combinations(given, 2):
+        if _same(target, same):
+            both = "standard output" if target == "-" else same
+            raise UsageError(f"{one} and {other} are both {both}: give one of them another name")
+    for _, target in given:
+        if target != "-" and any(_same(source, target) for source in sources):
             raise UsageError(f"{target} is also an input: give the output another name")
 
 
-def _same(one: str, other: str | None) -> bool:
-    if other is None or "-" in (one, other):
+def _same(one: str, other: str) -> bool:
+    if "-" in (one, other):
         return one == other
     return os.path.realpath(one) == os.path.realpath(other) and not os.path.realpath(one).startswith("/dev/")
-
-
-@contextmanager
-def _noted(quiet: bool) -> Iterator[list[str]]:
-    """Collect the warnings of a job, and print them unless it is to be quiet."""
-    notes: list[str] = []
-    show = warnings.showwarning
-
-    def note(message: Warning | str, *rest: Any, **more: Any) -> None:
-        notes.append(in_options(str(message), OF_SOLVING))
-        if not quiet:
-            show(message, *rest, **more)
-
-    warnings.showwarning = note
-    try:
-        yield notes
-    finally:
-        warnings.showwarning = show
 
 
 def _write(path: str, content: bytes, force: bool) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "Edges",
     "Force",
     "Labels",
+    "Missing",
     "Quiet",
     "Rule",
     "Solving",
@@ -58,6 +59,7 @@ Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a ma
 Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but errors.", name=("--quiet", "-q"), group=OUTPUT)]
 Force: TypeAlias = Annotated[bool, option("Replace files that exist; they are kept otherwise.", group=OUTPUT)]
+Missing: TypeAlias = Annotated[bool, option("Go on without seeds that are not in the graph.", group=SOLVING)]
 Column: TypeAlias = str | None
 
 

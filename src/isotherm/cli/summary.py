@@ -39,6 +39,7 @@ class Summary:
     counts: dict[str, dict[str, int]]
     rows: int = 0
     output: str = ""
+    model: str = ""
     layouts: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -84,6 +85,8 @@ class Summary:
         }
         if self.output:
             rows["written"] = f"{self.rows:,} rows to {self.output}"
+        if self.model:
+            rows["saved"] = self.model
         facts = aligned([[name, value] for name, value in rows.items()], left=(0, 1))
         return f"{facts}\n\n{self._class_table(most_classes)}"
 

@@ -2,7 +2,7 @@
 
 import sys
 
-__all__ = ["aligned", "bar", "plus_minus", "shown"]
+__all__ = ["aligned", "arrow", "bar", "plus_minus", "shown"]
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 LONGEST = 40
@@ -27,6 +27,12 @@ def aligned(rows: list[list[str]], *, left: tuple[int, ...] = ()) -> str:
             cells.append(cell + blanks if place in left else blanks + cell)
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def arrow() -> str:
+    """What stands between the nodes of a path."""
+    sign = "\N{RIGHTWARDS ARROW}"
+    return f" {sign} " if _fits(sign) else " > "
 
 
 def bar(share: float, width: int = 20) -> str:

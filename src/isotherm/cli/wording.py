@@ -2,11 +2,24 @@
 
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-__all__ = ["DATA", "EDGES", "INTERRUPTED", "LABELS", "OUTPUT", "SOLVING", "UsageError", "in_options", "say", "speaking"]
+__all__ = [
+    "DATA",
+    "EDGES",
+    "INTERRUPTED",
+    "LABELS",
+    "OUTPUT",
+    "SOLVING",
+    "UsageError",
+    "in_options",
+    "noted",
+    "say",
+    "speaking",
+]
 
 INTERRUPTED = "isotherm: interrupted"
 
@@ -97,3 +110,21 @@ def speaking(words: Words, culprit: str | None = None) -> Iterator[None]:
         if culprit is None:
             raise
         raise UsageError(in_options(f"{culprit}: {error}", words)) from None
+
+
+@contextmanager
+def noted(quiet: bool) -> Iterator[list[str]]:
+    """Collect the warnings of a job, and print them unless it is to be quiet."""
+    notes: list[str] = []
+    show = warnings.showwarning
+
+    def note(message: Warning | str, *rest: Any, **more: Any) -> None:
+        notes.append(in_options(str(message), SOLVING))
+        if not quiet:
+            show(message, *rest, **more)
+
+    warnings.showwarning = note
+    try:
+        yield notes
+    finally:
+        warnings.showwarning = show

@@ -7,7 +7,7 @@ need polars, and ``.zst`` files zstandard: ``pip install 'isotherm[cli]'``.
 from isotherm.io.errors import FileError
 from isotherm.io.formats import FORMATS
 from isotherm.io.graphs import GraphFile, read_graph, read_graph_file
-from isotherm.io.labels import write_labels
+from isotherm.io.labels import write_labels, write_table
 from isotherm.io.layout import Column, Layout
 from isotherm.io.output import check_output
 from isotherm.io.seeds import SeedsFile, match_seeds, read_seeds, read_seeds_file
@@ -26,4 +26,5 @@ __all__ = [
     "read_seeds",
     "read_seeds_file",
     "write_labels",
+    "write_table",
 ]

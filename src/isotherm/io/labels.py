@@ -1,7 +1,7 @@
 """Labels to files."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -15,7 +15,7 @@ from isotherm.io.streams import Progress
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Labelled", "write_labels"]
+__all__ = ["Labelled", "write_labels", "write_table"]
 
 ROWS = 1 << 16  # of text at once
 
@@ -95,7 +95,6 @@ def write_labels(
     path = os.fspath(path)
     check_output(path, force=force, format=format)
     need("polars", "writing labels")
-    known = output_format(path, format)
     if isinstance(result, Mapping):
         if probabilities or temperatures or only_unlabelled:
             raise TypeError("probabilities, temperatures and only_unlabelled need a classifier, not columns")
@@ -107,6 +106,47 @@ def write_labels(
     if min_confidence is not None:
         keep &= frame["confidence"].to_numpy() >= min_confidence
     frame = frame if keep.all() else frame.filter(keep)
+    return _written(path, frame, format, force, progress)
+
+
+def write_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, Iterable[Any]],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that the commands use
+    force: bool = False,
+) -> int:
+    """Write columns of ids, labels or numbers, as `write_labels` does, and give the number of rows.
+
+    >>> write_table("-", {"seed": ["ann", 7], "share": [0.75, 0.25]})
+    seed,share
+    ann,0.75
+    7,0.25
+    2
+    """
+    path = os.fspath(path)
+    check_output(path, force=force, format=format)
+    pl = need("polars", "writing tables")
+    frame = pl.DataFrame([_series(name, list(values)) for name, values in columns.items()])
+    return _written(path, frame, format, force)
+
+
+def _series(name: str, values: list[Any]) -> "pl.Series":
+    """Integers, or real numbers, or the texts of all others."""
+    import polars as pl
+
+    kinds = set(map(type, values))
+    if kinds == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds == {float}:
+        return pl.Series(name, values, dtype=pl.Float64)
+    return pl.Series(name, list(map(str, values)), dtype=pl.String)
+
+
+def _written(
+    path: str, frame: "pl.DataFrame", wanted: str | None, force: bool, progress: Progress | None = None
+) -> int:
+    known = output_format(path, wanted)
     with writing(path, compression=known.compression, force=force) as file:
         _write(frame, file, known.name, progress)
     return frame.height

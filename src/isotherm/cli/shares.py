@@ -1,0 +1,150 @@
+"""What ``isotherm explain`` says of a node."""
+
+from dataclasses import asdict, dataclass
+from difflib import get_close_matches
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from isotherm.cli.tables import aligned, arrow, bar, shown
+from isotherm.cli.wording import UsageError
+
+if TYPE_CHECKING:
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.explanation import Explanation
+    from isotherm.graph import Graph
+
+__all__ = ["Account", "found_nodes"]
+
+MOST_CLASSES = 5
+LONGEST_PATH = 8
+MOST_SIMILAR = 20_000  # names that are compared letter by letter
+
+
+@dataclass(frozen=True)
+class Account:
+    """Why a node has its label.
+
+    Attributes
+    ----------
+    known
+        Whether the node is a seed.
+    classes
+        Class, temperature and score, the highest score first.
+    seeds
+        Seed, label, share and, of the first few, the path; the largest share first.
+    left_out
+        Number of further seeds.
+    """
+
+    node: Any
+    label: Any
+    confidence: float
+    known: bool
+    rule: str
+    classes: list[dict[str, Any]]
+    seeds: list[dict[str, Any]]
+    left_out: int
+
+    @classmethod
+    def of(cls, clf: "DirichletClassifier", explained: "Explanation", *, top: int | None, paths: int) -> "Account":
+        """The account of one node, with its first seeds and the paths to some of them."""
+        place = int(clf.graph_.index([explained.node])[0])
+        reached = len(explained.seed) > 0
+        rows = zip(*(explained[column][:top].tolist() for column in explained), strict=True)
+        seeds: list[dict[str, Any]] = [dict(zip(explained, row, strict=True)) for row in rows]
+        for seed in seeds[:paths]:
+            seed["path"] = explained.path(seed["seed"])
+        return cls(
+            node=explained.node,
+            label=clf.labels_[place : place + 1].tolist()[0] if reached else None,
+            confidence=float(clf.confidence_[place]) if reached else 0.0,
+            known=place in clf.seeds_.nodes,
+            rule=clf.rule,
+            classes=_classes(clf, place, explained) if reached else [],
+            seeds=seeds,
+            left_out=len(explained.seed) - len(seeds),
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """For machines."""
+        return asdict(self)
+
+    def text(self) -> str:
+        """For people."""
+        if not self.seeds:
+            return f"{shown(self.node)}: no label, since no path joins it to a seed"
+        facts = [
+            *["a seed"] * self.known,
+            *[f"confidence {self.confidence:.3f}"] * (self.confidence < 1 or not self.known),
+        ]
+        return f"{shown(self.node)}: {shown(self.label)} ({', '.join(facts)})\n\n{self._class_table()}\n\n{self._seed_table()}"
+
+    def _class_table(self) -> str:
+        rows = [["class", "temperature", f"score ({self.rule})", ""]]
+        for each in self.classes[:MOST_CLASSES]:
+            heat, score = each["temperature"], each["score"]
+            rows.append([shown(each["class"]), f"{heat:.3f}", f"{score:.3f}", bar(heat)])
+        more = len(self.classes) - MOST_CLASSES
+        note = f"\nand {more:,} classes of lower scores" if more > 0 else ""
+        return aligned(rows, left=(0, 3)) + note
+
+    def _seed_table(self) -> str:
+        rows = [["seed", "class", "share", "", "path"]]
+        for each in self.seeds:
+            path = _path(each["path"]) if "path" in each else ""
+            rows.append([shown(each["seed"]), shown(each["label"]), _percent(each["share"]), bar(each["share"]), path])
+        rest = 1 - sum(each["share"] for each in self.seeds)
+        note = f"\nand {self.left_out:,} more, {_percent(max(rest, 0))} together" if self.left_out else ""
+        return aligned(rows, left=(0, 1, 3, 4)) + note
+
+
+def _classes(clf: "DirichletClassifier", place: int, explained: "Explanation") -> list[dict[str, Any]]:
+    """All classes, or the best where no others were kept: then temperatures are sums of shares."""
+    names = clf.classes_.tolist()
+    if hasattr(clf, "temperatures_"):
+        heat, scores = clf.temperatures_[place].tolist(), clf.scores_[place].tolist()
+        order = sorted(range(len(names)), key=lambda column: -scores[column])
+        return [{"class": names[c], "temperature": heat[c], "score": scores[c]} for c in order]
+    best = zip(clf.best_classes_[place].tolist(), clf.best_scores_[place].tolist(), strict=True)
+    return [
+        {"class": names[c], "temperature": explained.classes[names[c]], "score": score} for c, score in best if c >= 0
+    ]
+
+
+def _path(nodes: list[Any]) -> str:
+    """The nodes on the way; of a long one, those at its ends."""
+    names = list(map(shown, nodes))
+    if len(names) > LONGEST_PATH:
+        half = LONGEST_PATH // 2
+        names[half:-half] = [f"({len(names) - 2 * half} more)"]
+    return arrow().join(names)
+
+
+def _percent(share: float) -> str:
+    """A share, to three digits where it is small."""
+    return f"{100 * share:.1f}%" if share >= 0.001 or share == 0 else f"{100 * share:.1g}%"
+
+
+def found_nodes(texts: list[str], graph: "Graph") -> list[Any]:
+    """The nodes that have these ids; ``7`` is also the integer."""
+    from isotherm.io import match_seeds
+
+    nodes = {text: node for node, text in match_seeds({text: text for text in texts}, graph, missing="drop").items()}
+    lost = [text for text in texts if text not in nodes]
+    if lost:
+        number = "is" if len(lost) == 1 else f"and {len(lost) - 1} more nodes are"
+        raise UsageError(f"{shown(lost[0])} {number} not in the graph; {_remedy(lost[0], graph)}")
+    return [nodes[text] for text in dict.fromkeys(texts)]
+
+
+def _remedy(text: str, graph: "Graph") -> str:
+    """A node that may be meant, or what nodes look like."""
+    names = list(map(str, graph.nodes.tolist()))
+    folded = text.strip().casefold()
+    close = next((name for name in names if name.strip().casefold() == folded), None)
+    if close is None:
+        alike = (name for name in names if name[:1] == text[:1] and abs(len(name) - len(text)) <= 2)
+        close = next(iter(get_close_matches(text, islice(alike, MOST_SIMILAR), n=1, cutoff=0.65)), None)
+    if close is not None:
+        return f"did you mean {shown(close)}?"
+    return f"it has {graph.n_nodes:,} nodes, such as {', '.join(map(shown, names[:3]))}"
