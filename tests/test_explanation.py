@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from problems import Problem, dense, harmonic, problems
 
 import isotherm as iso
+from isotherm import paths
 from isotherm.explanation import Explainer
 
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
@@ -97,9 +98,10 @@ def test_top_cuts_the_table_and_not_the_classes() -> None:
         explanation["colour"]
 
 
+@pytest.mark.parametrize("patience", [0, 2, 1000])
 @given(problem=problems(kinds=("undirected", "bipartite")))
 @quiet
-def test_paths_are_the_most_probable_ones(problem: Problem) -> None:
+def test_paths_are_the_most_probable_ones(problem: Problem, patience: int) -> None:
     graph = problem.graph
     adjacency = graph.adjacency
     degree = adjacency.sum(axis=1)
@@ -114,12 +116,16 @@ def test_paths_are_the_most_probable_ones(problem: Problem) -> None:
         return
     explanation = clf.explain(graph.nodes[start], top=3)
     for seed in explanation.seed:
-        path = graph.index(explanation.path(seed)).tolist()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(paths, "PATIENCE", patience)
+            path = graph.index(explanation.path(seed)).tolist()
         expected = nx.dijkstra_path_length(walk, start, int(graph.index([seed])[0]), weight="length")
         assert nx.path_weight(walk, path, "length") == pytest.approx(expected, abs=1e-9)
 
 
-def test_a_path_of_a_directed_graph_goes_along_arcs_either_way() -> None:
+@pytest.mark.parametrize("patience", [0, 1000])
+def test_a_path_of_a_directed_graph_goes_along_arcs_either_way(monkeypatch: pytest.MonkeyPatch, patience: int) -> None:
+    monkeypatch.setattr(paths, "PATIENCE", patience)
     graph = iso.Graph.from_edges(["a", "c", "c", "e"], ["b", "b", "d", "d"], directed=True)
     clf = iso.DirichletClassifier().fit(graph, {"a": 0, "e": 1})
     assert clf.explain("c").path("a") == ["c", "b", "a"]

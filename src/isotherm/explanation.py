@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.sparse import csr_array
 from isotherm.dirichlet import interior_system
 from isotherm.graph import Graph
 from isotherm.harmonic_measure import HarmonicMeasure
+from isotherm.paths import Paths
 from isotherm.seeds import Seeds
 from isotherm.soft_seeds import ground
 from isotherm.solvers import System
@@ -138,6 +138,10 @@ class Explainer:
     def _measure(self) -> HarmonicMeasure:
         return HarmonicMeasure(self._system, tol=self.tol, n_threads=self.n_threads)
 
+    @cached_property
+    def _paths(self) -> Paths:
+        return Paths(self._system)
+
     def explain(self, nodes: Iterable[Any], *, top: int | None = None) -> list[Explanation]:
         """An explanation for each node, by its id; of ``top`` seeds, or of all that have a share."""
         ids = list(nodes)
@@ -155,7 +159,7 @@ class Explainer:
         start, end = self.graph.index([node, seed]).tolist()
         goal = dict(zip(self.seeds.nodes.tolist(), held.tolist(), strict=True)).get(end, end)
         copies = (0, graph.n_nodes) if self._both else (0,)
-        found = _most_probable(self._system, {start + copy for copy in copies}, {goal + copy for copy in copies})
+        found = self._paths.most_probable([start + copy for copy in copies], [goal + copy for copy in copies])
         places = np.array(found, dtype=np.int64) % graph.n_nodes
         return self.graph.nodes[places[places < self.graph.n_nodes]].tolist()
 
@@ -180,28 +184,3 @@ class Explainer:
             dict(zip(seeds.classes.tolist(), sums.tolist(), strict=True)),
             self,
         )
-
-
-def _most_probable(system: System, starts: set[int], goals: set[int]) -> list[int]:
-    """The most probable way of a random walk (Dijkstra 1959, with minus the logarithm of probability as length)."""
-    (indptr, indices, weights), interior = system.heat, system.interior
-    best = dict.fromkeys(starts, 0.0)
-    before: dict[int, int] = {}
-    queue = [(0.0, start) for start in sorted(starts)]
-    while queue:
-        length, node = heappop(queue)
-        if node in goals:
-            way = [node]
-            while way[-1] in before:
-                way.append(before[way[-1]])
-            return way[::-1]
-        if length > best[node] or not interior[node]:
-            continue
-        row = slice(indptr[node], indptr[node + 1])
-        edges = 1.0 if weights is None else weights[row]
-        lengths = np.broadcast_to(length + np.log(system.degree[node] / edges), row.stop - row.start)
-        for end, total in zip(indices[row].tolist(), lengths.tolist(), strict=True):
-            if total < best.get(end, np.inf):
-                best[end], before[end] = total, node
-                heappush(queue, (total, end))
-    return []

@@ -73,11 +73,13 @@ class Account:
         """For people."""
         if not self.seeds:
             return f"{shown(self.node)}: no label, since no path joins it to a seed"
-        facts = [
-            *["a seed"] * self.known,
-            *[f"confidence {self.confidence:.3f}"] * (self.confidence < 1 or not self.known),
-        ]
-        return f"{shown(self.node)}: {shown(self.label)} ({', '.join(facts)})\n\n{self._class_table()}\n\n{self._seed_table()}"
+        return "\n\n".join([self._heading(), self._class_table(), self._seed_table()])
+
+    def _heading(self) -> str:
+        facts = ["a seed"] if self.known else []
+        if not self.known or self.confidence < 1:
+            facts.append(f"confidence {self.confidence:.3f}")
+        return f"{shown(self.node)}: {shown(self.label)} ({', '.join(facts)})"
 
     def _class_table(self) -> str:
         rows = [["class", "temperature", f"score ({self.rule})", ""]]
