@@ -2,7 +2,7 @@
 
 import os
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -20,8 +20,10 @@ from isotherm.engines import ENGINES, get_engine
 from isotherm.explanation import Explainer, Explanation
 from isotherm.graph import as_graph
 from isotherm.ranking import rank
+from isotherm.revision import changed_seeds, warm_start
 from isotherm.rules import RULES, apply_rule
 from isotherm.saving import load_values, save_values
+from isotherm.seeds import Seeds
 from isotherm.soft_seeds import soft_seeds
 from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
@@ -164,10 +166,39 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y
         seeds = soft_seeds(y, graph, seed_weight)
         seeds.warn_about_rare()
+        self.graph_ = graph
+        return self._solve(seeds, start=None, progress=progress)
+
+    def update(
+        self, add: Mapping[Any, Any] | None = None, remove: Iterable[Any] = (), *, progress: Progress | None = None
+    ) -> Self:
+        """Label the nodes again after a change of the seeds, from the present temperatures.
+
+        The result is that of a new `fit`, to ``tol``.
+
+        Parameters
+        ----------
+        add : mapping, optional
+            ``{node: label}``: new seeds, also of new classes, or new labels of seeds; as for `fit`, a label may be a
+            distribution. They are certain; seeds that stay keep their weights.
+        remove : iterable, optional
+            Nodes that are seeds no more; a class without seeds is dropped.
+        progress : callable, optional
+            As for `fit`.
+        """
+        check_is_fitted(self)
+        seeds = changed_seeds(self.seeds_, {} if add is None else add, remove, self.graph_)
+        seeds.warn_about_rare()
+        warm = self.tol is not None and "temperatures_" in self.__dict__
+        start = warm_start(self.temperatures_, self.seeds_, seeds) if warm else None
+        return self._solve(seeds, start=start, progress=progress)
+
+    def _solve(self, seeds: Seeds, *, start: Floats | None, progress: Progress | None) -> Self:
         for name in ("_known_probabilities", "_explainer", "_certificate", *KEPT, *BEST):
             self.__dict__.pop(name, None)
-        self.graph_, self.seeds_ = graph, seeds
+        self.seeds_ = seeds
         options = {
+            "start": start,
             "side": self.side,
             "solver": self.solver,
             "tol": self.tol,
