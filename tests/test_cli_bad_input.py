@@ -168,6 +168,8 @@ def test_missing_seeds_can_be_ignored(run: Run) -> None:
         (["edges.csv", "seeds.csv", "-o"], ["-o needs a value"]),
         (["edges.csv", "seeds.csv", "--tol", "x"], ["--tol is x: give a number"]),
         (["edges.csv", "seeds.csv", "--max-iter", "ten"], ["--max-iter is ten: give a whole number"]),
+        (["edges.csv", "seeds.csv", "--max-iter", "1.5"], ["--max-iter is 1.5: give a whole number"]),
+        (["edges.csv", "seeds.csv", "--max-iter", "0"], ["--max-iter is 0: it must be at least 1"]),
         (["edges.csv", "seeds.csv", "--tol", "0"], ["--tol is 0"]),
         (["edges.csv", "seeds.csv", "--rule", "best"], ["--rule is best: choose from centered, relative"]),
         (["edges.csv", "seeds.csv", "--min-confidence", "2"], ["--min-confidence is 2"]),

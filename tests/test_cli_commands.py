@@ -79,6 +79,8 @@ def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) ->
     ]
     monkeypatch.setenv("COLUMNS", "80")
     assert scores.confusion(found).splitlines() == whole
+    monkeypatch.setattr(scores, "MOST_COLUMNS", 1)
+    assert [line.split() for line in scores.confusion(found).splitlines()[3:]] == mistakes
 
 
 @pytest.mark.parametrize(
@@ -87,7 +89,7 @@ def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) ->
         (["--fraction", "2"], "--fraction"),
         (
             ["--fraction", "0.01"],
-            "labels.csv: a draw of 1 seeds has one class of 2 only: raise --fraction, or add --policy",
+            "labels.csv: a draw of 1 seed has one class of 2 only: raise --fraction, or add --policy",
         ),
         (["--policy", "random"], "uniform"),
         (["--plot", "x.docx"], "x.docx must end in .png"),

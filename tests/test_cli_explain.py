@@ -120,7 +120,7 @@ def test_in_a_process_of_its_own(tmp_path: Path, run: Run) -> None:
     ("arguments", "sentence"),
     [
         (["m.npz", "Bob"], "Bob is not in the graph; did you mean bob?"),
-        (["m.npz", "x", "y"], "x and 1 more nodes are not in the graph; it has 7 nodes, such as ann, bob, cat"),
+        (["m.npz", "x", "y"], "x and 1 more node are not in the graph; it has 7 nodes, such as ann, bob, cat"),
         (["m.npz"], "isotherm explain needs EDGES SEEDS NODE, or MODEL NODE"),
         (["edges.csv", "seeds.csv"], "isotherm explain needs EDGES SEEDS NODE, or MODEL NODE"),
         ([], "isotherm explain needs EDGES SEEDS NODE, or MODEL NODE"),
@@ -187,7 +187,7 @@ def test_many_classes_and_a_long_way() -> None:
     assert [each["class"] for each in account.classes[:2]] == ["class 0", "class 50"]
     np.testing.assert_allclose([each["temperature"] for each in account.classes[:2]], [0.6, 0.4])
     clf = iso.DirichletClassifier().fit(graph, seeds)
-    assert "and 6 classes of lower scores" in Account.of(clf, clf.explain(20), top=2, paths=0).text()
+    assert "and 6 more of lower scores" in Account.of(clf, clf.explain(20), top=2, paths=0).text()
 
 
 def test_nodes_are_found_by_their_text() -> None:

@@ -1,7 +1,7 @@
 """How well a graph's labels are found again: hide most of them, classify, compare; all rules from one solve."""
 
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -93,7 +93,7 @@ def evaluate(
     runs
         How many draws.
     rules
-        The rules to be scored, all from the same temperatures.
+        The rules to be scored, all from the same temperatures where these can be kept.
     random_state
         Fixes all draws.
     progress
@@ -121,11 +121,10 @@ def evaluate(
     for run in range(runs):
         chosen = sample(policy, truth, fraction, np.random.default_rng([random_state, run]), degrees=graph.degrees)
         _check_draw(truth, chosen, known.n_classes)
-        clf = _fitted(graph, truth, chosen, options)
         hidden = truth >= 0
         hidden[chosen] = False
-        for rule, found in matrices.items():
-            found.append(_confusion(truth[hidden], _predicted(clf, rule)[hidden], known.n_classes))
+        for rule, guess in _predicted(graph, truth, chosen, matrices, options):
+            matrices[rule].append(_confusion(truth[hidden], guess[hidden], known.n_classes))
         seeds.append(len(chosen))
         if progress is not None:
             progress(run + 1, runs)
@@ -160,10 +159,21 @@ def _fitted(graph: Graph, truth: Ints, chosen: Ints, options: dict[str, Any]) ->
         return DirichletClassifier(**options).fit(graph, visible)
 
 
-def _predicted(clf: DirichletClassifier, rule: str) -> Ints:
-    """The class that a rule gives each node, -1 where unreached."""
-    columns = apply_rule(rule, clf.temperatures_, clf.seeds_).argmax(axis=1)
-    return np.where(clf.reached_, clf.classes_[columns], -1)
+def _predicted(
+    graph: Graph, truth: Ints, chosen: Ints, rules: Iterable[str], options: dict[str, Any]
+) -> Iterator[tuple[str, Ints]]:
+    """The class that each rule gives each node, -1 where unreached.
+
+    With too many classes to keep all temperatures, each rule needs a solve of its own.
+    """
+    clf = _fitted(graph, truth, chosen, options)
+    for rule in rules:
+        if hasattr(clf, "temperatures_"):
+            columns = apply_rule(rule, clf.temperatures_, clf.seeds_).argmax(axis=1)
+            yield rule, np.where(clf.reached_, clf.classes_[columns], -1)
+        else:
+            clf = clf if clf.rule == rule else _fitted(graph, truth, chosen, {**options, "rule": rule})
+            yield rule, clf.labels_
 
 
 def _confusion(true: Ints, guess: Ints, classes: int) -> csr_array:
@@ -193,7 +203,8 @@ def _check_draw(truth: Ints, chosen: Ints, classes: int) -> None:
     drawn = len(np.unique(truth[chosen]))
     if drawn < 2:
         raise ValueError(
-            f"a draw of {len(chosen)} seeds has one class of {classes} only: raise the fraction, or draw balanced seeds"
+            f"a draw of {len(chosen)} seed{'s' * (len(chosen) > 1)} has one class of {classes} only: "
+            "raise the fraction, or draw balanced seeds"
         )
     if len(chosen) == np.count_nonzero(truth >= 0):
         raise ValueError("no label is hidden, so there is nothing to compare with: lower the fraction")

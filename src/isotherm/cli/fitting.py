@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from isotherm.cli.late import load_beside
 from isotherm.cli.options import AS_FOUND, BY_DEFAULT, Columns, Rule, Solving
 from isotherm.cli.reading import read_files
 from isotherm.cli.stages import Stages
@@ -38,6 +39,7 @@ class Asked:
             self._check(rule, solving, columns, missing)
             return self._loaded(stages, solving), ""
         edges, seeds = self.files
+        load_beside("isotherm.classifier", edges)
         files = read_files(edges, seeds, columns, stages, missing=missing)
         from isotherm.classifier import DirichletClassifier
 

@@ -1,11 +1,12 @@
 """The options that several commands share, with their help."""
 
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
-from cyclopts import Group, Parameter
+from cyclopts import CoercionError, Group, Parameter, Token
 from cyclopts.validators import Number
 
 from isotherm.cli.wording import UsageError
@@ -41,8 +42,18 @@ Side: TypeAlias = Literal["both", "source"]
 
 
 def option(text: str, metavar: str | None = None, **more: Any) -> Parameter:
-    """An option, which has no negative form unless it is given one."""
-    return Parameter(help=text, metavar=metavar, **{"negative": "", "show_default": _default, **more})
+    """An option, which has no negative form unless it is given one; if it takes N, that is a whole number."""
+    usual = {"negative": "", "show_default": _default, "converter": _whole if metavar == "N" else None}
+    return Parameter(help=text, metavar=metavar, **{**usual, **more})
+
+
+def _whole(_: Any, tokens: Sequence[Token]) -> int:
+    """A whole number: else 1.5 would be taken for 1."""
+    token = tokens[0]
+    try:
+        return int(token.value)
+    except ValueError:
+        raise CoercionError(token=token, target_type=int) from None
 
 
 def _default(value: Any) -> Any:

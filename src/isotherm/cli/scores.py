@@ -4,23 +4,28 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from isotherm.cli.tables import aligned, bar, plus_minus, shown
+import numpy as np
+
+from isotherm.cli.tables import aligned, bar, counted, plus_minus, shown
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from isotherm.evaluation import Evaluation
 
 __all__ = ["confusion", "heading", "of_classes", "of_rules"]
 
 MOST_MISTAKES = 20
+MOST_COLUMNS = 200
 
 
 def heading(found: "Evaluation", policy: str) -> str:
     """What was shown and hidden, and what a guess would be worth."""
-    runs = len(found.seeds)
+    seeds, hidden = counted(found.seeds.mean(), "seed"), counted(found.hidden.mean(), "hidden label")
     sizes = found.rules[found.best].confusion.sum(axis=1)
     return (
-        f"{found.seeds.mean():,.0f} seeds ({policy}), {found.hidden.mean():,.0f} hidden labels "
-        f"({found.unreached.mean():,.0f} unreached), {len(found.classes)} classes, {runs} run{'s' * (runs > 1)};\n"
+        f"{seeds} ({policy}), {hidden} ({found.unreached.mean():,.0f} unreached), "
+        f"{len(found.classes):,} classes, {counted(len(found.seeds), 'run')};\n"
         f"the largest class has {sizes.max() / sizes.sum():.3f} of the hidden labels"
     )
 
@@ -48,26 +53,31 @@ def of_classes(found: "Evaluation") -> str:
 
 
 def confusion(found: "Evaluation") -> str:
-    """Nodes by true and predicted class; only the most frequent mistakes where a terminal is not wide enough."""
+    """Nodes by true and predicted class; only the most frequent mistakes where that is too wide."""
     names = [shown(label) for label in found.classes.tolist()]
-    counts = found.rules[found.best].confusion.toarray().tolist()  # (K, K + 1)
+    matrix = found.rules[found.best].confusion  # (K, K + 1)
+    if len(names) > MOST_COLUMNS:
+        return _mistakes(
+            names, matrix, f"The matrix has {len(names):,} rows and columns: these are its largest mistakes."
+        )
     rows = [["", *names, "unreached"]]
-    rows += [[name, *(f"{count:,}" for count in row)] for name, row in zip(names, counts, strict=True)]
+    rows += [[name, *(f"{n:,}" for n in row)] for name, row in zip(names, matrix.toarray().tolist(), strict=True)]
     table = aligned(rows, left=(0,))
     if sys.stdout and sys.stdout.isatty() and table.index("\n") > shutil.get_terminal_size().columns:
-        return _mistakes(names, counts)
+        return _mistakes(
+            names,
+            matrix,
+            "The matrix is too wide for this terminal: these are its largest mistakes. Print it to a file to see all.",
+        )
     return table
 
 
-def _mistakes(names: list[str], counts: list[list[int]]) -> str:
-    pairs = [
-        (count, name, guess, count / max(1, sum(row)))
-        for name, row in zip(names, counts, strict=True)
-        for count, guess in zip(row, [*names, "unreached"], strict=True)
-        if count and name != guess
-    ]
+def _mistakes(names: list[str], matrix: "csr_array", note: str) -> str:
+    """The entries off the diagonal, the largest first."""
+    sizes, entries = matrix.sum(axis=1), matrix.tocoo()
+    wrong = [place for place in np.argsort(-entries.data, kind="stable") if entries.row[place] != entries.col[place]]
     rows = [["true", "predicted", "nodes", "share of the true class"]]
-    for count, name, guess, share in sorted(pairs, key=lambda pair: -pair[0])[:MOST_MISTAKES]:
-        rows.append([name, guess, f"{count:,}", f"{share:.2f}"])
-    note = "The matrix is too wide for this terminal: these are its largest mistakes. Print it to a file to see all."
+    for place in wrong[:MOST_MISTAKES]:
+        true, guess, count = entries.row[place], entries.col[place], entries.data[place]
+        rows.append([names[true], [*names, "unreached"][guess], f"{count:,}", f"{count / sizes[true]:.2f}"])
     return f"{note}\n\n{aligned(rows, left=(0, 1))}"

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.tables import aligned, arrow, bar, shown
+from isotherm.cli.tables import aligned, arrow, bar, counted, shown
 from isotherm.cli.wording import UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Account:
             heat, score = each["temperature"], each["score"]
             rows.append([shown(each["class"]), f"{heat:.3f}", f"{score:.3f}", bar(heat)])
         more = len(self.classes) - MOST_CLASSES
-        note = f"\nand {more:,} classes of lower scores" if more > 0 else ""
+        note = f"\nand {more:,} more of lower scores" if more > 0 else ""
         return aligned(rows, left=(0, 3)) + note
 
     def _seed_table(self) -> str:
@@ -134,7 +134,7 @@ def found_nodes(texts: list[str], graph: "Graph") -> list[Any]:
     nodes = {text: node for node, text in match_seeds({text: text for text in texts}, graph, missing="drop").items()}
     lost = [text for text in texts if text not in nodes]
     if lost:
-        number = "is" if len(lost) == 1 else f"and {len(lost) - 1} more nodes are"
+        number = "is" if len(lost) == 1 else f"and {counted(len(lost) - 1, 'more node')} are"
         raise UsageError(f"{shown(lost[0])} {number} not in the graph; {_remedy(lost[0], graph)}")
     return [nodes[text] for text in dict.fromkeys(texts)]
 

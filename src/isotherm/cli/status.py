@@ -20,9 +20,13 @@ USAGE = {
     r"^(Command .* p|P)arameter (\S+) requires an argument": r"\2 is missing",
     r"^Unused Tokens: \['(.*?)'.*": r"\1 is one argument too many",
     r"^Invalid value (.*?) for (\S+)\. ": r"\2 is \1: ",
-    r"^Invalid value for (\S+): unable to convert (.*) into int": r"\1 is \2: give a whole number",
-    r"^Invalid value for (\S+): unable to convert (.*) into float": r"\1 is \2: give a number",
+    r"^Invalid value for (\S+)(?: from env)?: unable to convert (.*) into int": r"\1 is \2: give a whole number",
+    r"^Invalid value for (\S+)(?: from env)?: unable to convert (.*) into float": r"\1 is \2: give a number",
     r"Choose from: ": "choose from ",
+    r"Must be >= ": "it must be at least ",
+    r"Must be <= ": "it must be at most ",
+    r"Must be > ": "it must be above ",
+    r"Must be < ": "it must be below ",
 }
 
 

@@ -2,7 +2,7 @@
 
 import sys
 
-__all__ = ["aligned", "arrow", "bar", "plus_minus", "shown"]
+__all__ = ["aligned", "arrow", "bar", "counted", "plus_minus", "shown"]
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 LONGEST = 40
@@ -45,6 +45,16 @@ def bar(share: float, width: int = 20) -> str:
         return "#" * round(share * width)
     whole, eighths = divmod(round(share * width * 8), 8)
     return (BLOCKS[-1] * whole + BLOCKS[eighths]).rstrip()
+
+
+def counted(number: float, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "seed"), counted(2000, "seed")
+    ('1 seed', '2,000 seeds')
+    """
+    figure = f"{number:,.0f}"
+    return f"{figure} {noun}{'' if figure == '1' else 's'}"
 
 
 def plus_minus(mean: float, deviation: float) -> str:
