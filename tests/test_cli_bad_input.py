@@ -1,6 +1,7 @@
 """Every bad input: one sentence that names the culprit, exit status 2, and nothing lost."""
 
 import gzip
+import lzma
 import os
 import re
 import subprocess
@@ -14,6 +15,8 @@ import pytest
 import zstandard
 from commands import Run, command, leftovers, runner
 from scipy.sparse import csr_array, save_npz
+
+import isotherm as iso
 
 OLD = "the old result\n"
 PYTHON = re.compile(r"\w=(True|False|None|\d|'|$)|\bforce\b(?<!-force)")
@@ -60,6 +63,11 @@ def weights(weight: str) -> Callable[[Path], object]:
     return text(f"source,target,weight\nann,gus,1\nann,bob,{weight}\n")
 
 
+def classifier(path: Path) -> None:
+    iso.DirichletClassifier().fit(iso.Graph.from_edges([1, 2], [2, 3]), {1: 0, 3: 1}).save(path)
+
+
+PAIR = pl.DataFrame({"source": ["ann"], "target": ["bob"]})
 JUNK = ("csv", "tsv", "txt", "csv.gz", "csv.zst", "arrow", "mtx", "npz", "graphml", "gexf", "graph")
 MIXED = (
     '<gexf><graph><nodes><node id="ann"/><node id="gus"/></nodes><edges><edge source="ann" target="gus"/>'
@@ -77,8 +85,27 @@ BAD_EDGES: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
     *((f"junk {suffix}", f"bad.{suffix}", junk, [f"bad.{suffix}"]) for suffix in JUNK),
     ("junk parquet", "bad.parquet", junk, ["bad.parquet", "not a Parquet file", "make it again"]),
     ("wrong delimiter", "bad.csv", text("ann/bob\nbob/cat\n"), ["bad.csv", "one column", "with --delimiter"]),
-    ("short row", "bad.csv", text("source,target\nann,bob\nbob\ncat,gus\n"), ["bad.csv, line 3"]),
-    ("long row", "bad.csv", text("source,target\nann,bob\nbob,cat,1\n"), ["bad.csv, line 3"]),
+    ("short row", "bad.csv", text("source,target\nann,bob\nbob\ncat,gus\n"), ["bad.csv, line 3", "; complete it"]),
+    (
+        "long row",
+        "bad.csv",
+        text("source,target\nann,bob\nbob,cat,1\n"),
+        ["bad.csv, line 3", "; delete what", "quotes"],
+    ),
+    (
+        "utf-16",
+        "bad.csv",
+        lambda path: path.write_text("a,b\n", "utf-16"),
+        ["bad.csv is UTF-16", "convert it to UTF-8"],
+    ),
+    ("parquet", "bad.csv", lambda path: PAIR.write_parquet(path), ["end its name in .parquet", "with --format"]),
+    ("xz", "bad.csv", lambda path: path.write_bytes(lzma.compress(b"a,b")), ["bad.csv is xz; decompress it"]),
+    ("xml", "bad.graphml", text("<graphml>\n<a></b>"), ["bad.graphml, line 2", "mismatched tag; correct it, or write"]),
+    ("html", "bad.graphml", text("<html/>"), ["<html>, not <graphml>; give another file, or name", "with --format"]),
+    ("npy", "bad.npz", lambda path: path.write_bytes(b"\x93NUMPY"), ["bad.npz is no npz file", "save_npz"]),
+    ("arrays", "bad.npz", lambda path: np.savez(path, a=1), ["bad.npz holds no graph, but 'a'; save a matrix with"]),
+    ("classifier", "bad.npz", classifier, ["bad.npz is a saved classifier, not a graph; ask it with isotherm explain"]),
+    ("metis", "bad.graph", text("2 1\n2\nx\n"), ["bad.graph, line 3: 'x'", "correct them, or name", "with --format"]),
     ("text weight", "bad.csv", weights("x"), ["bad.csv, line 3", "weight", "'x'", "--unweighted"]),
     ("negative weight", "bad.csv", weights("-1"), ["bad.csv, line 3", "weight", "-1", "--unweighted"]),
     ("nan weight", "bad.csv", weights("NaN"), ["bad.csv, line 3", "weight", "nan", "--unweighted"]),

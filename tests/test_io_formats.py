@@ -159,10 +159,10 @@ def test_bad_npz(tmp_path: Path) -> None:
     refused("row must be a list of integers", row=[0.5], col=[1], n=3)
     refused("2 node_names for 3 nodes", row=[0], col=[1], n=3, node_names=["a", "b"])
     refused("'a' is given more than once", row=[0], col=[1], n=2, node_names=["a", "a"])
-    refused("is not a file of SciPy's save_npz", x=[1])
-    refused("is not a file of SciPy's save_npz", row=np.array([None], dtype=object), col=[1], n=1)  # pickled
+    refused("holds no graph, but 'x'; save a matrix with scipy.sparse.save_npz", x=[1])
+    refused("is not an npz file, or is damaged", row=np.array([None], dtype=object), col=[1], n=1)  # pickled
     path.write_bytes(path.read_bytes()[:-30])
-    refused("is not a file of SciPy's save_npz")
+    refused("is not an npz file, or is damaged")
     path.write_bytes(b"\x93NUMPY")
     refused("is no npz file")
 
@@ -262,14 +262,14 @@ def test_metis(tmp_path: Path, flags: str, suffix: str) -> None:
     ("content", "sentence"),
     [
         ("% c\n", "holds comments only"),
-        ("3\n", "line 1: a METIS file begins with"),
-        ("3 x\n", "line 1: '3 x' are not all integers"),
+        ("3\n", "line 1: METIS begins with"),
+        ("3 x\n", "line 1: '3 x' are not all whole numbers"),
         ("3 2 007\n", "line 1: the format 007 is none"),
         ("3 2\n2\n1 3\n", "says 3 nodes, but 2 lines follow"),
         ("3 2\n2\n1 3\n2\n\n1\n", "says 3 nodes, but 5 lines follow"),
         ("3 3\n2\n1 3\n2\n", "says 3 edges, but 4 ends are listed"),
         ("3 2\n2\n1 4\n2\n", "line 3: there is no node 4"),
-        ("3 2\n2\n1 b\n2\n", "line 3: '1 b' are not all integers"),
+        ("3 2\n2\n1 b\n2\n", "line 3: '1 b' are not all whole numbers"),
         ("3 2 001\n2 1\n1 1 3\n2 1\n", "line 3: 3 numbers do not fit"),
         ("3 2 001\n2 1\n1 1 3 -4\n2 -4\n", "line 3: the weight -4 is negative"),
     ],

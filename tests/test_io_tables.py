@@ -128,7 +128,7 @@ def test_another_kind_of_file(tmp_path: Path) -> None:
         with pytest.raises(FileError, match=r"is not an? "):
             read_graph(tmp_path / name)
     path = save(EDGES, tmp_path / "e.parquet")
-    with pytest.raises(FileError, match="is Parquet, not delimited text"):
+    with pytest.raises(FileError, match=r"is Parquet; end its name in \.parquet"):
         read_graph(path, format="csv")
 
 

@@ -161,6 +161,23 @@ def test_nodes_are_in_order_of_first_appearance(save: Save) -> None:
     )
 
 
+@pytest.mark.parametrize("name", ["e.csv", "e.mtx", "e.jsonl", "e.graph", "e.graphml"])
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress])
+def test_compression_is_seen_without_its_suffix(save: Save, name: str, pack: Callable[[bytes], bytes]) -> None:
+    contents = {
+        "e.csv": b"a,b\n",
+        "e.mtx": b"%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
+        "e.jsonl": b'{"node": "a", "label": 1}\n',
+        "e.graph": b"2 1\n2\n1\n",
+        "e.graphml": b"<graphml><graph><node id='a'/><node id='b'/><edge source='a' target='b'/></graph></graphml>",
+    }
+    read: Any = read_seeds if name.endswith("jsonl") else lambda path: read_graph(path).adjacency.toarray().tolist()
+    plain = read(save(name, contents[name]))
+    assert read(save(name, pack(contents[name]))) == plain
+    marked = save(name, b"\xef\xbb\xbf" + contents[name])
+    assert read(marked) == plain
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 def test_compressed(save: Save, suffix: str) -> None:
     content = "".join(f"a{i},a{i + 1}\n" for i in range(5000)).encode()
@@ -217,7 +234,8 @@ BAD = [
     ("junk.csv", bytes(range(256)), "NUL"),
     ("utf16.csv", "a,b\n".encode("utf-16"), "UTF-16"),
     ("latin.csv", "a,b\né,c\n".encode("latin-1"), "line 2: the byte 0xe9 is not UTF-8"),
-    ("zipped.csv", gzip.compress(b"a,b\n"), "gzip"),
+    ("zipped.csv", gzip.compress(b"a,b\n")[:-9] + b"x", "is truncated: its gzip data stop before their end"),
+    ("zipped2.csv", b"\x1f\x8b,b\n", "is damaged: make it again"),
     ("one.csv", "a\nb\n", "line 1: with the delimiter comma there is one column, 'a'"),
     ("short.csv", "a,b,1\nb,c,2\nc\n", "line 3: the row has 1 column, not 3: 'c'"),
     ("short2.csv", "a,b,1\nb,c\nc,d,3\n", "line 2: the row has 2 columns, not 3"),

@@ -33,6 +33,7 @@ EDGES: Words = {
     r"say that this is a header": "say that this is a header with --header",
     r"^there is no format (?=')": "--format is ",
     r"or give the format": "or give it with --format",
+    r"or name its format": "or name its format with --format",
     r"symmetrise it or pass directed=True": "symmetrise it, or add --directed",
     r"decide with directed=True or False": "decide with --directed or --undirected",
 }
@@ -41,6 +42,7 @@ LABELS: Words = {
     r"give another delimiter": "give another with --labels-delimiter",
     r"^there is no format (?=')": "--labels-format is ",
     r"or give the format": "or give it with --labels-format",
+    r"or name its format": "or name its format with --labels-format",
     r"missing='drop'": "--ignore-missing-seeds",
     r"raise the fraction, or draw balanced seeds": "raise --fraction, or add --policy balanced",
     r"lower the fraction": "lower --fraction",

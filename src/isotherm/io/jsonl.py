@@ -45,12 +45,12 @@ class JsonTable:
 def open_jsonl(file: Input) -> JsonTable:
     """Open JSON lines."""
     rows = []
-    for block in blocks(file.name, file.pieces(), 1, None):
+    for block in blocks(file.name, file.text(), 1, None):
         for number, line in enumerate(block.text.removesuffix(b"\n").split(b"\n"), start=block.first):
             if line.strip():
                 rows.append((number, _object(file.name, number, line)))
     if not rows:
-        raise FileError(f"{file.name} has no rows: it is empty")
+        raise FileError(f"{file.name} has no rows: it is empty; write it again, or give another file")
     return JsonTable(file.name, rows)
 
 

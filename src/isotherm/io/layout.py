@@ -102,7 +102,7 @@ def edge_roles(
         source, target = _found_pair(names) or (None, None)
     source, target = _filled(names, (source, target), {weight})
     if source is None or target is None:
-        raise FileError(f"{path} has {_counted(names)}, but an edge needs a source and a target")
+        raise FileError(f"{path} has {_counted(names)}, but an edge needs a source and a target; add what is missing")
     if source == target or weight in (source, target):
         raise FileError(f"{path}: source, target and weight must be different columns")
     return {"source": _column(names, source), "target": _column(names, target), "weight": _column(names, weight)}
@@ -124,7 +124,7 @@ def seed_roles(path: str, names: Sequence[str | None], picks: dict[str, Any]) ->
         node = _named(names, NODES, {label})
     node, label = _filled(names, (node, label), set())
     if node is None or label is None:
-        raise FileError(f"{path} has {_counted(names)}, but a seed needs a node and a label")
+        raise FileError(f"{path} has {_counted(names)}, but a seed needs a node and a label; add what is missing")
     if node == label:
         raise FileError(f"{path}: node and label must be different columns")
     return {"node": _column(names, node), "label": _column(names, label)}

@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 
 from isotherm.graph import Graph
 from isotherm.io.edges import Edges, Options, built
-from isotherm.io.errors import FileError, blaming
+from isotherm.io.errors import FileError, blaming, shorten
 from isotherm.io.layout import Layout
 from isotherm.io.streams import Input, opened, peek
 from isotherm.nodes import distinct_ids, node_ids
 
-__all__ = ["graph_of", "read_npz"]
+__all__ = ["MODEL", "graph_of", "read_npz"]
+
+MODEL = "isotherm"  # the array that tells a saved classifier
+SAVE = "save a matrix with scipy.sparse.save_npz, or the arrays row, col and n"
 
 
 def read_npz(file: Input, options: Options) -> tuple[Graph, Layout]:
@@ -25,14 +28,22 @@ def read_npz(file: Input, options: Options) -> tuple[Graph, Layout]:
 
     source = file.source()
     if peek(source, 4) not in (b"PK\x03\x04", b"PK\x05\x06"):
-        raise FileError(f"{file.name} is no npz file: it does not begin like one")
-    with blaming(file.name, "a file of SciPy's save_npz"), opened(source) as handle:
+        raise FileError(f"{file.name} is no npz file: it does not begin like one; {SAVE}")
+    with blaming(file.name, "an npz file"), opened(source) as handle:
         with np.load(handle, allow_pickle=False) as arrays:
             if {"row", "col", "n"} <= set(arrays.files):
                 return _from_lists(file.name, arrays, options), Layout("npz")
+            if "format" not in arrays.files:
+                raise _no_graph(file.name, arrays.files)
         handle.seek(0)
         matrix = load_npz(handle)
     return graph_of(file.name, matrix, options, first=0), Layout("npz")
+
+
+def _no_graph(path: str, names: list[str]) -> FileError:
+    if MODEL in names:
+        return FileError(f"{path} is a saved classifier, not a graph; ask it with isotherm explain, or isotherm.load")
+    return FileError(f"{path} holds no graph, but {', '.join(map(shorten, names[:3])) or 'nothing'}; {SAVE}")
 
 
 def graph_of(path: str, matrix: Any, options: Options, first: int) -> Graph:

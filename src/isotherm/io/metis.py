@@ -26,18 +26,22 @@ class _Head(NamedTuple):
 def read_metis(file: Input, options: Options) -> tuple[Graph, Layout]:
     """A graph from a METIS file; ids are 1 to n, and every edge is listed at both ends."""
     path = file.name
-    lines = [(number, line) for number, line in _lines(file.content()) if not line.startswith(b"%")]
+    lines = [(number, line) for number, line in _lines(b"".join(file.text())) if not line.startswith(b"%")]
     head = _head(path, *lines.pop(0)) if lines else None
     if head is None:
         raise FileError(f"{path} has no rows: it is empty, or holds comments only")
     while len(lines) > head.nodes and not lines[-1][1].strip():
         lines.pop()
     if len(lines) != head.nodes:
-        raise FileError(f"{path}: the first line says {head.nodes} nodes, but {len(lines)} lines follow, not one each")
+        raise FileError(
+            f"{path}: the first line says {head.nodes} nodes, but {len(lines)} lines follow, not one each; "
+            "correct it, or copy the file again"
+        )
     source, target, weight = _arcs(path, head, lines)
     if len(source) != 2 * head.edges:
         raise FileError(
-            f"{path}: the first line says {head.edges} edges, but {len(source)} ends are listed, not two for each"
+            f"{path}: the first line says {head.edges} edges, but {len(source)} ends are listed, not two for each; "
+            "list every edge at both ends"
         )
     weight = None if options.weight is False else weight
     edges = Edges(source, target, weight, np.arange(1, head.nodes + 1), Layout("metis"))
@@ -51,7 +55,9 @@ def _lines(content: bytes) -> list[tuple[int, bytes]]:
 def _head(path: str, number: int, line: bytes) -> _Head:
     values = _integers(path, number, line).tolist()
     if not 2 <= len(values) <= 4 or min(values) < 0:
-        raise FileError(f"{path}, line {number}: a METIS file begins with the numbers of nodes and edges")
+        raise FileError(
+            f"{path}, line {number}: METIS begins with the numbers of nodes and edges; correct it, or name its format"
+        )
     flags = f"{values[2] if len(values) > 2 else 0:03d}"
     if len(flags) > 3 or set(flags) - {"0", "1"}:
         raise FileError(
@@ -82,7 +88,7 @@ def _arcs(
     weight = listed[1::2].astype(np.float64) if head.weighted else None
     if weight is not None and len(weight) and weight.min() < 0:
         where = lines[source[int(weight.argmin())]][0]
-        raise FileError(f"{path}, line {where}: the weight {weight.min():g} is negative")
+        raise FileError(f"{path}, line {where}: the weight {weight.min():g} is negative; weights are not")
     return source, target, weight
 
 
@@ -91,4 +97,6 @@ def _integers(path: str, number: int, line: bytes) -> NDArray[np.int64]:
         return np.array(line.split(), dtype=np.bytes_).astype(np.int64) if line.strip() else np.empty(0, dtype=np.int64)
     except (ValueError, OverflowError):
         shown = shorten(line.decode(errors="replace").strip())
-        raise FileError(f"{path}, line {number}: {shown} are not all integers") from None
+        raise FileError(
+            f"{path}, line {number}: {shown} are not all whole numbers; correct them, or name its format"
+        ) from None

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.io.errors import FileError
+from isotherm.io.matrices import MODEL
 from isotherm.io.output import check_target, writing
 from isotherm.io.streams import Input
 
-__all__ = ["MODEL", "check_model", "damaged", "is_model", "read_model", "write_model"]
+__all__ = ["check_model", "damaged", "is_model", "read_model", "write_model"]
 
-MODEL = "isotherm"  # the array that holds the description
 VERSION = 1  # of what is written; older files are read as well
 SUFFIX = ".npz"
 SOURCE = "give one that DirichletClassifier.save or isotherm classify --save wrote"

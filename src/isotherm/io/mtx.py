@@ -50,7 +50,7 @@ class _Head(NamedTuple):
 
 def read_mtx(file: Input, options: Options) -> tuple[Graph, Layout]:
     """A graph from a MatrixMarket file; ids count from 1, as indices do there, and columns go on after rows."""
-    pieces = file.pieces()
+    pieces = file.text()
     start, head = _opened(file.name, pieces)
     rest = chain(start.split(b"\n", head.lines)[head.lines :], pieces)
     dialect = Dialect(" ", quoted=False, commented=True, names=(None,) * len(head.roles), skip=head.lines)
@@ -82,8 +82,8 @@ def _opened(path: str, pieces: Iterator[bytes]) -> tuple[bytes, _Head]:
         if len(start) > LONGEST:
             break
     else:
-        raise FileError(f"{path} is truncated: there are no entries")
-    raise FileError(f"{path} does not begin with %%MatrixMarket and a size; is it another format?")
+        raise FileError(f"{path} is truncated: there are no entries; copy it again")
+    raise FileError(f"{path} does not begin with %%MatrixMarket and a size; write it again, or name its format")
 
 
 def _head(path: str, banner: bytes, size: bytes, lines: int) -> _Head:
@@ -122,7 +122,9 @@ def _check_count(path: str, head: _Head, found: int) -> None:
         raise FileError(f"{path}, line {head.lines}: a symmetric matrix is square, not {rows} x {columns}")
     wanted = entries[0] if entries else rows * (rows + 1) // 2 if half else rows * columns
     if found != wanted:
-        raise FileError(f"{path} is truncated or damaged: it has {found} entries, and says that they are {wanted}")
+        raise FileError(
+            f"{path} is truncated or damaged: it has {found} entries, and says that they are {wanted}; copy it again"
+        )
 
 
 def _sparse(head: _Head, columns: dict[str, NDArray[Any]]) -> coo_array:

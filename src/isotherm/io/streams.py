@@ -32,7 +32,15 @@ MAGIC = {
     b"\xff\xfe": "UTF-16 text",
     b"\xfe\xff": "UTF-16 text",
 }
+LONGEST_MAGIC = max(map(len, MAGIC))
+REMEDIES = {
+    "Parquet": "end its name in .parquet, or name its format",
+    "Arrow": "end its name in .arrow, or name its format",
+    "zip or npz": "unpack it, or end the name of a matrix in .npz",
+    "UTF-16 text": "convert it to UTF-8, as iconv -f UTF-16 -t UTF-8 does",
+}
 COMPRESSIONS = {".gz": "gzip", ".zst": "Zstandard"}
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -75,9 +83,22 @@ class Input:
         """The content, decompressed, a piece at a time."""
         with self._open() as file:
             raw, suffix = self._raw(file), self.compression
-            if suffix is None and (self.path == STANDARD or _is_pipe(self.path)):
+            if suffix is None:
                 raw, suffix = _told_by_content(raw)
             yield from raw if suffix is None else self._decompressed(raw, suffix)
+
+    def text(self) -> Iterator[bytes]:
+        """The same of a file that is text, without the mark that some programs begin it with."""
+        pieces, start = self.pieces(), b""
+        for piece in pieces:
+            start += piece
+            if len(start) >= LONGEST_MAGIC:
+                break
+        kind = foreign(start)
+        if kind is not None:
+            raise FileError(f"{self.name} is {kind}; {REMEDIES.get(kind, 'decompress it')}")
+        yield start.removeprefix(BOM)
+        yield from pieces
 
     def content(self) -> bytes:
         """All of the content."""
@@ -124,7 +145,8 @@ class Input:
                 try:
                     yield frame.decompress(piece)
                 except failure:
-                    what = "is damaged" if known else f"is not {kind}, though its name ends in {suffix}"
+                    wrong = not known and self.compression
+                    what = f"is not {kind}, though its name ends in {suffix}" if wrong else "is damaged"
                     raise FileError(f"{self.name} {what}: make it again, or rename it") from None
                 known = True
                 piece = frame.unused_data.lstrip(b"\0")  # padding

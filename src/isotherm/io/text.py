@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from isotherm.io.blocks import LONGEST, Block, blocks, well_quoted
 from isotherm.io.errors import FileError, is_panic, need, shorten
 from isotherm.io.sniff import SAMPLE, Dialect, records, sniff
-from isotherm.io.streams import Input, foreign
+from isotherm.io.streams import Input
 from isotherm.io.tables import Batch
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["TextTable", "open_text"]
 
 PURPOSE = "reading CSV, TSV and text files"
-BOM = b"\xef\xbb\xbf"
 NO_ROW = re.compile(rb"(?m)^[ \t]*\r?\n|^[ \t]+\Z")
 NO_ROW_OR_COMMENT = re.compile(rb"(?m)^[#%]+(?:[ \t\r!][^\n]*)?(?:\n|\Z)|^[ \t]*\r?\n|^[ \t]+\Z")
 SIGNED = re.compile(rb"(?m)^[#%]")
@@ -61,17 +60,15 @@ class TextTable:
 def open_text(file: Input, family: str, **known: Any) -> TextTable:
     """Open delimited text; ``known`` is what `isotherm.io.sniff.sniff` is told besides."""
     need("polars", PURPOSE)
-    pieces = file.pieces()
+    pieces = file.text()
     start, more = b"", False
     for piece in pieces:
         start += piece
         more = len(start) >= SAMPLE and b"\n" in start
         if more or len(start) > LONGEST:
             break
-    start = start.removeprefix(BOM)
-    kind = foreign(start)
-    if kind or not start.strip():
-        raise FileError(f"{file.name} is {f'{kind}, not delimited text' if kind else 'empty'}")
+    if not start.strip():
+        raise FileError(f"{file.name} is empty; write it again, or give another file")
     _check_no_nul(file.name, start, 1)
     sample = start[: start.find(b"\n", SAMPLE) + 1 or start.rfind(b"\n") + 1] if more else start
     dialect = sniff(file.name, sample, family, **known)
@@ -153,11 +150,18 @@ def _exact(pl: Any, path: str, block: Block, dialect: Dialect) -> "pl.DataFrame"
     rows = []
     for line, _, fields in records(path, block.text, dialect, block.first):
         if len(fields) != dialect.width:
-            found = f"{len(fields)} column{'s' if len(fields) > 1 else ''}, not {dialect.width}"
-            raise FileError(f"{path}, line {line}: the row has {found}: {shorten(dialect.delimiter.join(fields))}")
+            raise _uneven(path, line, fields, dialect)
         rows.append(fields)
     columns = zip(*rows, strict=True) if rows else [()] * dialect.width
     return pl.DataFrame({_name(place): pl.Series(column, dtype=pl.String) for place, column in enumerate(columns)})
+
+
+def _uneven(path: str, line: int, fields: list[str], dialect: Dialect) -> FileError:
+    found = f"{len(fields)} column{'s' if len(fields) > 1 else ''}, not {dialect.width}"
+    remedy = "complete it, or delete it"
+    if len(fields) > dialect.width:
+        remedy = "delete what is too much" + (", or put fields that hold the delimiter in quotes" * dialect.quoted)
+    return FileError(f"{path}, line {line}: the row has {found}: {shorten(dialect.delimiter.join(fields))}; {remedy}")
 
 
 def _check_no_nul(path: str, text: bytes, first: int) -> None:

@@ -58,7 +58,8 @@ class _Document:
                 self.parser.Parse(b"", True)
             except expat.ExpatError as error:
                 said = expat.errors.messages[error.code]
-                raise FileError(f"{self.file.name}, line {error.lineno}: the XML is damaged: {said}") from None
+                where = f"{self.file.name}, line {error.lineno}"
+                raise FileError(f"{where}: the XML is damaged: {said}; correct it, or write the file again") from None
         return self._graph()
 
     def start(self, name: str, attributes: Attributes) -> None:
@@ -75,7 +76,7 @@ class _Document:
     def add_node(self, attributes: Attributes) -> None:
         node = self._needed(attributes, "id", "node")
         if node in self.nodes:
-            self.fail(f"the node {shorten(node)} is there twice")
+            self.fail(f"the node {shorten(node)} is there twice; delete one of them")
         self.nodes[node] = None
 
     def add_edge(self, attributes: Attributes, directed: bool | None) -> None:
@@ -94,12 +95,12 @@ class _Document:
 
     def _needed(self, attributes: Attributes, name: str, element: str) -> str:
         if not attributes.get(name):
-            self.fail(f"the {element} has no {name}")
+            self.fail(f"the {element} has no {name}; add it, or delete the {element}")
         return attributes[name]
 
     def _start_root(self, name: str, attributes: Attributes) -> None:
         if _local(name) != self.root:
-            self.fail(f"the document is <{_local(name)}>, not <{self.root}>")
+            self.fail(f"the document is <{_local(name)}>, not <{self.root}>; give another file, or name its format")
         self.parser.StartElementHandler = lambda name, attributes: self.start(_local(name), attributes)
 
     def _collect(self, text: str) -> None:
@@ -113,7 +114,9 @@ class _Document:
         path = self.file.name
         strange = next((end for end in (*self.source, *self.target) if end not in self.nodes), None)
         if strange is not None:
-            raise FileError(f"{path}: an edge names the node {shorten(strange)}, which is not there")
+            raise FileError(
+                f"{path}: an edge names the node {shorten(strange)}, which is not there; add it, or delete the edge"
+            )
         if self.weight_name != "weight" and self.weight_key is None:
             raise FileError(f"{path}: edges have no attribute {shorten(self.weight_name)} for the weight")
         weights = None if self.options.weight is False else self.weights
@@ -143,7 +146,7 @@ class _GraphML(_Document):
         elif name == "default" and self.in_key:
             self.text = []
         elif name == "hyperedge":
-            self.fail("there is a hyperedge; only edges with two ends are read")
+            self.fail("there is a hyperedge; only edges with two ends are read, so delete it")
 
     def end(self, name: str) -> None:
         if name in ("data", "default") and self.text is not None:
