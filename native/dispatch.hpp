@@ -66,7 +66,7 @@ struct Chunks {
 };
 
 constexpr int64_t kChunkWork = 1 << 14;   // entries, some 20 microseconds
-constexpr int64_t kThreadWork = 1 << 16;  // what makes one more thread worth its start
+constexpr int64_t kThreadWork = 1 << 19;  // what one more thread is worth: less fits the cache of one core
 constexpr int64_t kRowWork = 4;           // the cost of a row in entries, beside its entries
 
 inline int64_t chunk_count(int64_t work) {
@@ -74,7 +74,7 @@ inline int64_t chunk_count(int64_t work) {
 }
 
 inline Chunks even_chunks(int64_t rows, int64_t columns) {
-  Chunks chunks{{}, rows * columns / 4};  // streaming four numbers costs about as much as one entry
+  Chunks chunks{{}, rows * columns / 2};  // streaming two numbers costs about as much as one entry
   const int64_t count = chunk_count(chunks.work);
   for (int64_t c = 0; c <= count; ++c) chunks.bounds.push_back(rows * c / count);
   return chunks;

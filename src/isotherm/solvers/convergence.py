@@ -29,12 +29,14 @@ __all__ = ["PRECONDITIONED", "Convergence", "largest_ratio"]
 SAFETY = 2.0  # the estimate counts this many times
 PRECONDITIONED = 3.0  # so does the error that a preconditioner tells
 SLACK = 10.0  # the bound exceeds the error by at least this much
+TINY = np.finfo(np.float64).tiny
 
 
-def largest_ratio(values: NDArray[np.floating], spread: NDArray[np.float64]) -> float:
-    """The largest of the values, each relative to its spread; nothing is nothing, relative to anything."""
-    unbounded = np.where(values > 0, np.inf, 0.0)
-    return float(np.max(np.divide(values, spread, out=unbounded, where=spread > 0), initial=0))
+def largest_ratio(values: NDArray[np.floating], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The largest of the values in each row, relative to their spread; nothing is nothing, relative to anything."""
+    if not spread.all():
+        values, spread = np.where(values > 0, np.where(spread > 0, values, np.inf), 0), np.where(spread > 0, spread, 1)
+    return np.max(values / spread, axis=-1, initial=0)
 
 
 class Convergence:
@@ -68,15 +70,15 @@ class Convergence:
 
     def update(self, report: Report, horizon: float) -> None:
         """Take in one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
-        step, residual = report.step[self.watched], report.residual[self.watched]
+        _, step, residual, _, _, size = np.stack(report)[:, self.watched]
         spread = report.spread(self.n_reached)[self.watched]
         self._path.append(self._path[-1] + step)
         self.exhausted = not step.any() and np.isfinite(horizon)
-        bound = np.where(residual > 0, horizon * np.maximum(residual, np.finfo(float).tiny), 0)
-        error = np.clip(SAFETY * self._remaining(), bound / SLACK, bound)
-        size = report.size[self.watched]
-        bound = bound + np.where(size > 0, horizon * self.eps * np.maximum(size, np.finfo(float).tiny), 0)
-        self.residual, self.error, self.error_bound = (largest_ratio(v, spread) for v in (residual, error, bound))
+        bound = np.where(residual > 0, horizon * np.maximum(residual, TINY), 0)
+        error = np.minimum(np.maximum(SAFETY * self._remaining(), bound / SLACK), bound)
+        bound = bound + np.where(size > 0, horizon * self.eps * np.maximum(size, TINY), 0)
+        found = largest_ratio(np.stack([residual, error, bound]), spread)
+        self.residual, self.error, self.error_bound = found.tolist()
 
     def _remaining(self) -> NDArray[np.float64]:
         iterations = len(self._path) - 1

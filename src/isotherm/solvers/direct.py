@@ -55,7 +55,7 @@ class Direct:
         horizon = float(np.max(self.horizon(), initial=0))
         spread = _close(temperatures[self.system.reached], closed).std(axis=0)
         error, bound, rest = (
-            largest_ratio(np.abs(_close(value, closed)).max(axis=0, initial=0), spread)
+            float(largest_ratio(np.abs(_close(value, closed)).max(axis=0, initial=0), spread))
             for value in (correction, horizon * residual, residual)
         )
         temperatures += offset

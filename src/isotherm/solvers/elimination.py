@@ -6,7 +6,8 @@ of all (Kyng and Sachdeva 2016; Gao, Kyng and Spielman 2023). The result is a tr
 graph, whose solve M^-1 r carries heat over any distance; it is also about the error of the present temperatures.
 
 Temperatures are float64. Corrections to them are found in float32, which halves the memory to be moved: each round
-takes the residual anew and removes all but a small part of the error. Where that does not work, float64 takes over.
+takes the residual anew, goes on in the direction of the last, and removes all but a small part of the error. Where that
+does not work, float64 takes over.
 """
 
 import time
@@ -28,6 +29,7 @@ SEED = 20200827  # of the sampling, so that results can be repeated
 DOMAIN = 1 << 13  # nodes whose part of the factor and of a block fit a core's own cache
 MAX_ITER = 1000
 ROUND = 1e-4  # what a round leaves of the error
+ENOUGH = 0.9  # of the tolerance, so that rounding does not take another round
 PATIENCE = 12  # iterations in which the error must halve
 
 
@@ -126,6 +128,7 @@ class _Run:
         """Correct the temperatures until their error is below the tolerance, or rounding allows no better."""
         for dtype in (np.float32, np.float64):  # the second is for bridges too weak for the first
             before = np.inf
+            self.p, self.energy = kernels.block(len(self.x), self.width, dtype), np.zeros(self.width)
             while True:
                 r, z = self._residual(dtype), kernels.block(len(self.x), self.width, dtype)
                 spread = self._spread()
@@ -141,14 +144,14 @@ class _Run:
             self.residual = self._relative_residual(r, spread)
 
     def _error(self, solved: Report, spread: NDArray[np.float64]) -> float:
-        return largest_ratio(PRECONDITIONED * solved.size[self.watched], spread)
+        return float(largest_ratio(PRECONDITIONED * solved.size[self.watched], spread))
 
     def _relative_residual(self, r: Floats, spread: NDArray[np.float64]) -> float:
         inside = self.solver.inside
         scaled = np.abs(r[inside, : self.columns]) / self.solver.degree[inside, None]
         largest = scaled.max(axis=0, initial=0)
         self.missing = float(largest.max(initial=0))
-        return largest_ratio(largest, spread[: self.columns])
+        return float(largest_ratio(largest, spread[: self.columns]))
 
     def _residual(self, dtype: type[np.floating]) -> Floats:
         """The residual of the present temperatures, computed in float64."""
@@ -172,17 +175,16 @@ class _Run:
         graph = indptr, indices, None if weights is None else weights.astype(r.dtype, copy=False)
         degree, closing = self.solver.degree.astype(r.dtype), self.closing.astype(r.dtype)
         as_it_is, threads = np.ones_like(degree), self.solver.threads
-        x, p, q = (kernels.block(len(r), self.width, r.dtype) for _ in range(3))
-        energy = np.zeros(self.width)
+        x, q = (kernels.block(len(r), self.width, r.dtype) for _ in range(2))
         errors = [self._error(solved, spread)]
-        goal = max(0.5 * self.tol, ROUND * errors[0])
+        goal = max(ENOUGH * self.tol, ROUND * errors[0])
         while errors[-1] > goal and self.iterations < self.max_iter:
-            turn = ratio(solved.dot[:-1], energy)
-            energy = solved.dot[:-1]
-            kernels.active.cg_turn(as_it_is, turn.astype(r.dtype), z, p, threads)
-            curvature = kernels.active.laplacian(*graph, degree, p, q, threads)[0, :-1]
-            length = ratio(energy, curvature).astype(r.dtype)
-            kernels.active.cg_step(as_it_is, closing, length, p, q, x, r, threads)
+            turn = ratio(solved.dot[:-1], self.energy)
+            self.energy = solved.dot[:-1]
+            kernels.active.cg_turn(as_it_is, turn.astype(r.dtype), z, self.p, threads)
+            curvature = kernels.active.laplacian(*graph, degree, self.p, q, threads)[0, :-1]
+            length = ratio(self.energy, curvature).astype(r.dtype)
+            kernels.active.cg_step(as_it_is, closing, length, self.p, q, x, r, threads)
             solved = self._precondition(r, z)
             self.iterations += 1
             errors.append(self._error(solved, spread))
