@@ -1,12 +1,13 @@
 """Graphs to race on."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_matrix
 
-__all__ = ["CLASSES", "balanced_seeds", "kept_power_law", "power_law", "small_world"]
+__all__ = ["CLASSES", "balanced_seeds", "keep", "kept_power_law", "power_law", "small_world"]
 
 CLASSES = 10
 NODES, EDGES = 1_000_000, 11_500_000
@@ -26,12 +27,17 @@ def kept_power_law(n: int, edges: int) -> csr_matrix:
     path = FOLDER / f"power_law_{n}_{edges}.npz"
     if not path.exists():
         matrix = power_law(n, edges)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_suffix(".part.npz")
-        np.savez(unfinished, indptr=matrix.indptr, indices=matrix.indices)
-        unfinished.replace(path)
+        keep(path, indptr=matrix.indptr, indices=matrix.indices)
     stored = np.load(path, allow_pickle=False)
     return csr_matrix((np.ones(len(stored["indices"])), stored["indices"], stored["indptr"]), shape=(n, n))
+
+
+def keep(path: Path, **arrays: NDArray[Any]) -> None:
+    """Write arrays to a file that is whole or does not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(".part.npz")
+    np.savez(unfinished, allow_pickle=False, **arrays)
+    unfinished.replace(path)
 
 
 def power_law(n: int, edges: int, *, exponent: float = 2.5, seed: int = 0) -> csr_matrix:

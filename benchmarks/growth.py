@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from statistics import median
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,38 +65,39 @@ def scipy_cg(job: Job) -> Contestant:
     return contestant
 
 
-CONTESTANTS: tuple[Callable[[Job], Contestant], ...] = (
-    equilibrium,
-    sweeps,
-    scikit_network,
-    scipy_cg,
-    graphlearning,
-)
+Entrant: TypeAlias = Callable[[Job], Contestant]
+PEERS: tuple[Entrant, ...] = (scikit_network, scipy_cg, graphlearning)
 
 
 def races(scale: float = 1.0, rounds: int = 3) -> Iterator[Point | Result]:
-    """Points for the plot, then the time per entry of ours where it is least and where it is most."""
+    """Ours on all graphs in turns, and its time per entry where it is least and where it is most; then the peers."""
     warnings.simplefilter("ignore", iso.UnreachedWarning)
-    asked = list(CONTESTANTS)
-    ours: list[Point] = []
-    for millions in MILLIONS:
-        edges = int(500_000 * millions * scale)
-        n = 2 * edges // DEGREE
-        job = Job(kept_power_law(n, edges), balanced_seeds(n, max(n // 100, 2 * CLASSES), CLASSES))
-        points = _measure(job, asked, rounds)
-        ours.append(points[0])
-        yield from points
-        asked = [one for one, point in zip(asked, points, strict=True) if one is equilibrium or _quick(point)]
+    jobs = [make_job(int(500_000 * millions * scale)) for millions in MILLIONS]
+    ours = _measure([(equilibrium, job) for job in jobs], rounds)
+    yield from ours
     yield _per_entry(ours)
+    yield from _measure([(sweeps, job) for job in jobs], rounds)
+    peers = list(PEERS)
+    for job in jobs:
+        points = _measure([(peer, job) for peer in peers], rounds)
+        yield from points
+        peers = [peer for peer, point in zip(peers, points, strict=True) if _quick(point)]
 
 
-def _measure(job: Job, asked: list[Callable[[Job], Contestant]], rounds: int) -> list[Point]:
-    contestants = [make(job) for make in asked]
+def make_job(edges: int) -> Job:
+    """A power-law graph with 1% seeds."""
+    n = 2 * edges // DEGREE
+    return Job(kept_power_law(n, edges), balanced_seeds(n, max(n // 100, 2 * CLASSES), CLASSES))
+
+
+def _measure(entries: list[tuple[Entrant, Job]], rounds: int) -> list[Point]:
+    contestants = [enter(job) for enter, job in entries]
     for _ in range(rounds):
         for contestant in contestants:
             contestant.turn()
-            contestant.result = None
-    return [Point(contestant.name, job.matrix.nnz, contestant.seconds) for contestant in contestants]
+            contestant.result = None  # it may be large
+    pairs = zip(contestants, entries, strict=True)
+    return [Point(contestant.name, job.matrix.nnz, contestant.seconds) for contestant, (_, job) in pairs]
 
 
 def _quick(point: Point) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_data import write_small_data
+from small_data import write_graph, write_small_data
 
 import isotherm as iso
 
@@ -63,6 +63,16 @@ def test_many_classes_on_a_small_graph(tmp_path: Path, monkeypatch: pytest.Monke
     (row,) = run_benchmarks(tmp_path, "many-classes", "--rounds", "1")
     assert "limit: 2 GB" in row
     assert row.endswith("at least 1: reached |")
+
+
+def test_hard_graphs_on_small_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("pyamg")
+    monkeypatch.setenv("ISOTHERM_DATA", str(write_small_data(tmp_path)))
+    for name in ("road_usroads", "road_luxembourg_osm", "knn_mnist10k", "knn_usps"):
+        write_graph(tmp_path, name, [1000])
+    rows = run_benchmarks(tmp_path, "hard-graphs", "--rounds", "1")
+    assert len([row for row in rows if "SciPy cg" in row]) == 6
+    assert any("PyAMG" in row for row in rows)
 
 
 def test_contestants_take_turns() -> None:
