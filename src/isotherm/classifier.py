@@ -18,7 +18,9 @@ from isotherm.certificate import Certificate, certify
 from isotherm.dirichlet import ConvergenceWarning
 from isotherm.engines import ENGINES, get_engine
 from isotherm.explanation import Explainer, Explanation
-from isotherm.graph import as_graph
+from isotherm.graph import Graph, as_graph
+from isotherm.label_sets import LabelSets, has_label_sets, label_sets
+from isotherm.multilabel import find_memberships
 from isotherm.ranking import rank
 from isotherm.revision import changed_seeds, warm_start
 from isotherm.rules import RULES, apply_rule
@@ -33,7 +35,16 @@ __all__ = ["DirichletClassifier", "load"]
 DEFAULT_TOL = 1e-3
 KEPT = ("temperatures_", "scores_")
 BEST = ("best_classes_", "best_scores_")
-SAVED = ("graph_", "seeds_", "solution_", "_certificate", *BEST, "_best_confidence", "feature_names_in_")
+SAVED = (
+    "graph_",
+    "seeds_",
+    "solution_",
+    "_certificate",
+    *BEST,
+    "_best_confidence",
+    "_memberships",
+    "feature_names_in_",
+)
 CERTAIN_TOLS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)  # tried in turn with stop="labels"
 
 
@@ -67,6 +78,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         error. The second costs less than a tolerance so small that labels cannot be wrong.
     open_share : float
         With ``stop="labels"``, the share of the labels that need not be certified.
+    threshold : {"auto"}, float or None
+        Where seeds have several labels each: the temperature above which a node has a label. None for that of the rule,
+        as if each label were a problem of two classes; "auto" shifts it for all labels, such that seeds that are hidden
+        get their labels back best, which takes a few more solves of at most 60 labels.
     max_memory : int, optional
         Bytes that temperatures, scores and probabilities may take; by default a quarter of the machine's memory. Where
         there are more classes than that, they are solved block after block, and of the scores only the best few of
@@ -74,16 +89,19 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n,)
-        One label per node, in the order of the graph's nodes; unreached nodes have -1 (int labels) or None (str).
+    labels_ : ndarray of shape (n,), or csr_array of bool of shape (n, L)
+        One label per node, in the order of the graph's nodes; unreached nodes have -1 (int labels) or None (str). Where
+        seeds have several labels each, an indicator matrix.
     classes_ : ndarray of shape (K,)
         The labels that occur among the seeds, sorted.
     temperatures_ : ndarray of shape (n, K)
         NaN rows where unreached.
     scores_ : ndarray of shape (n, K)
         What the rule made of the temperatures.
-    confidence_ : ndarray of shape (n,)
-        Probability of the label: 1 at seeds, 0 where unreached.
+    confidence_ : ndarray of shape (n,), or csr_array of shape (n, L)
+        Probability of the label: 1 at seeds, 0 where unreached. Where seeds have several labels each, of each label.
+    thresholds_ : ndarray of shape (L,)
+        Only where seeds have several labels each: the temperature above which a node has the label.
     best_classes_, best_scores_ : ndarray of shape (n, 5)
         Only where all scores exceed ``max_memory``: the best of each node, as places in ``classes_`` (-1 for none).
     certified_ : ndarray of bool, shape (n,)
@@ -109,7 +127,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array([0.25, 0.75])
     """
 
-    labels_: NDArray[Any]
+    labels_: Any
     classes_: NDArray[Any]
     temperatures_: Floats
     scores_: Floats
@@ -130,6 +148,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         max_memory: int | None = None,
         stop: str = "error",
         open_share: float = 0.05,
+        threshold: str | float | None = "auto",
     ) -> None:
         self.rule = rule
         self.solver = solver
@@ -141,6 +160,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.max_memory = max_memory
         self.stop = stop
         self.open_share = open_share
+        self.threshold = threshold
 
     def fit(self, X: Any, y: Any, *, seed_weight: Any = None, progress: Progress | None = None) -> Self:
         """Label the nodes of a graph.
@@ -151,7 +171,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             The graph. A matrix must be symmetric; for a directed graph use ``Graph.from_scipy(X, directed=True)``.
         y : mapping, array or Series
             The seeds: ``{node: label}``, or one label per node with -1, None or NaN where unknown. In a mapping a label
-            may also be a distribution, ``{node: {label: probability}}``.
+            may also be a distribution, ``{node: {label: probability}}``, or a set, if a node can have several labels or
+            none, ``{node: {label, ...}}``. So it can by an indicator matrix of shape (n, L), sparse or dense, in which
+            a row without entries is that of an unknown node.
         seed_weight : float, mapping or array, optional
             How far seeds are trusted: ``{node: weight}`` (the others are certain), or one weight for each node, or one
             for all seeds. A seed of weight w counts w times as much as its neighbours together; by default infinitely
@@ -163,8 +185,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
-        y = column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y
-        seeds = soft_seeds(y, graph, seed_weight)
+        seeds = _read_seeds(y, graph, seed_weight)
         seeds.warn_about_rare()
         self.graph_ = graph
         return self._solve(seeds, start=None, progress=progress)
@@ -187,6 +208,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             As for `fit`.
         """
         check_is_fitted(self)
+        self._check_one_label("update", "fit again with all seeds")
         seeds = changed_seeds(self.seeds_, {} if add is None else add, remove, self.graph_)
         seeds.warn_about_rare()
         warm = self.tol is not None and "temperatures_" in self.__dict__
@@ -194,7 +216,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._solve(seeds, start=start, progress=progress)
 
     def _solve(self, seeds: Seeds, *, start: Floats | None, progress: Progress | None) -> Self:
-        for name in ("_known_probabilities", "_explainer", "_certificate", *KEPT, *BEST):
+        for name in ("_known_probabilities", "_explainer", "_certificate", "_memberships", *KEPT, *BEST):
             self.__dict__.pop(name, None)
         self.seeds_ = seeds
         options = {
@@ -206,7 +228,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             "n_threads": self.n_threads,
             "progress": progress,
         }
-        if self.stop == "labels":
+        if isinstance(seeds, LabelSets):
+            self._fit_label_sets(seeds, options)
+        elif self.stop == "labels":
             self._fit_until_certain(options)
         elif self._needed_memory() <= self._allowed_memory():
             self._fit_all(options)
@@ -272,10 +296,37 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.reached_ = best >= 0
         self.labels_ = self._with_seeds(self.seeds_.decode(best))
 
+    def _fit_label_sets(self, seeds: LabelSets, options: dict[str, Any]) -> None:
+        if self.stop == "labels":
+            raise ValueError("stop='labels' is for seeds with one label each: use stop='error'")
+        rule, threshold, memory = self.rule, self.threshold, self._allowed_memory()
+        self._memberships = find_memberships(
+            get_engine(self.engine), self.graph_, seeds, rule=rule, threshold=threshold, max_memory=memory, **options
+        )
+        self._take_memberships()
+
+    def _take_memberships(self) -> None:
+        """Draw the conclusions from the labels that were found."""
+        found = self._memberships
+        self.labels_, self.thresholds_ = found.labels, found.thresholds
+        self.reached_, self.solution_ = found.reached, found.solution
+        if found.kept:
+            self.temperatures_, self.scores_ = found.solution.temperatures, found.scores
+
+    @property
+    def _several(self) -> bool:
+        """Whether a node may have several labels."""
+        return "_memberships" in self.__dict__
+
+    def _check_one_label(self, name: str, instead: str) -> None:
+        if self._several:
+            raise ValueError(f"{name} is for seeds with one label each: {instead}")
+
     @property
     def certified_(self) -> NDArray[np.bool_]:
         """Nodes whose label is certainly that of exact equilibrium."""
         check_is_fitted(self)
+        self._check_one_label("certified_", "lower tol to be sure of the others")
         codes = self._certificate.labels(self.rule, self.seeds_)
         return (codes >= 0) & (self.seeds_.decode(codes) == self.labels_)
 
@@ -307,15 +358,16 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
 
     def __getattr__(self, name: str) -> Any:
-        if name in KEPT and "best_scores_" in self.__dict__:
+        if name in KEPT and {"best_scores_", "_memberships"} & self.__dict__.keys():
+            others = "labels_ and confidence_" if self._several else "best_classes_ and best_scores_"
             raise AttributeError(
                 f"{name} was not kept, since all scores would take {self._needed_memory() / 2**30:.1f} GB: use "
-                "best_classes_ and best_scores_, or raise max_memory"
+                f"{others}, or raise max_memory"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def predict(self, X: Any = None) -> NDArray[Any]:
-        """The labels of the nodes, or of new nodes.
+    def predict(self, X: Any = None) -> Any:
+        """The labels of the nodes, or of new nodes; an indicator matrix if they have several.
 
         Parameters
         ----------
@@ -329,14 +381,19 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
         """Probabilities of the classes, the softmax of the scores; see :meth:`predict`.
 
-        A seed has probability 1 for its own class, an unreached node 0 for all.
+        A seed has probability 1 for its own class, an unreached node 0 for all. If nodes have several labels, that of
+        each label is its temperature.
         """
         check_is_fitted(self)
+        if self._several:
+            return np.nan_to_num(self.temperatures_ if X is None else self._mean_scores(X) + self.thresholds_)
         return self._known_probabilities if X is None else _softmax(self._mean_scores(X))
 
     @property
-    def confidence_(self) -> NDArray[np.float64]:
-        """Probability of the label of each node."""
+    def confidence_(self) -> Any:
+        """Probability of the label of each node; if nodes have several labels, a sparse matrix of that of each."""
+        if self._several:
+            return self._memberships.confidence
         if "best_scores_" in self.__dict__:
             return self._best_confidence
         return self.predict_proba().max(axis=1)
@@ -399,7 +456,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _restore(self, fitted: dict[str, Any]) -> Self:
         """Take what was saved, and draw the conclusions again."""
         self.__dict__.update(fitted)
-        if "best_classes_" in fitted:
+        if "_memberships" in fitted:
+            self._take_memberships()
+        elif "best_classes_" in fitted:
             self._take_best()
         else:
             self._take(self.solution_)
@@ -412,7 +471,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels[held.nodes] = held.decode(held.codes)
         return labels
 
-    def _labels(self, scores: Floats) -> NDArray[Any]:
+    def _labels(self, scores: Floats) -> Any:
+        if self._several:
+            return csr_array(scores > 0)
         codes = scores.argmax(axis=1)
         codes[np.isnan(scores[:, 0])] = -1
         return self.seeds_.decode(codes)
@@ -443,6 +504,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError(
                     f"{name}={getattr(self, name)!r}, but it must be one of {', '.join(map(repr, allowed))}"
                 )
+        if isinstance(self.threshold, str) and self.threshold != "auto":
+            raise ValueError(f"threshold={self.threshold!r}, but it must be 'auto', None or a number")
+        if isinstance(self.threshold, int | float) and not 0 <= self.threshold < 1:
+            raise ValueError(f"threshold={self.threshold!r}, but it must be at least 0 and below 1")
         if self.tol is None and self.max_iter is None:
             raise ValueError("tol=None asks for a fixed number of iterations: set max_iter")
         if self.tol is not None and not self.tol > 0:
@@ -482,6 +547,12 @@ def load(path: str | os.PathLike[str]) -> DirichletClassifier:
     """
     values = load_values(path)
     return DirichletClassifier(**values.pop("parameters"))._restore(values)
+
+
+def _read_seeds(y: Any, graph: Graph, weight: Any) -> Seeds:
+    if has_label_sets(y):
+        return label_sets(y, graph, weight)
+    return soft_seeds(column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y, graph, weight)
 
 
 def _is_matrix(value: Any) -> bool:

@@ -179,7 +179,7 @@ class Explainer:
         return Explanation(
             node,
             self.graph.nodes[seeds.nodes[rank]],
-            seeds.decode(seeds.codes[rank]),
+            seeds.names(rank),
             shares[rank],
             dict(zip(seeds.classes.tolist(), sums.tolist(), strict=True)),
             self,

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +99,7 @@ class Seeds:
         order = np.argsort(nodes)
         return cls(nodes[order], codes[known][order], classes)
 
-    def take(self, places: NDArray[Any]) -> "Seeds":
+    def take(self, places: NDArray[Any]) -> Self:
         """Some of the seeds, by their places or by a mask; all classes stay."""
         return replace(
             self,
@@ -120,10 +120,14 @@ class Seeds:
         return np.bincount(self.codes, minlength=self.n_classes)
 
     @property
+    def trust(self) -> Floats:
+        """(s,) with what probability a random walk that comes to each seed ends there: ``w / (1 + w)``."""
+        return np.ones(len(self.nodes)) if self.weights is None else 1 / (1 + 1 / self.weights)
+
+    @property
     def shares(self) -> Floats:
-        """(K,) share of each class among the seeds, each counted as far as it is trusted: ``w / (1 + w)``."""
-        trust = np.ones(len(self.nodes)) if self.weights is None else 1 / (1 + 1 / self.weights)
-        return self.by_class(trust) / trust.sum()
+        """(K,) share of each class among the seeds, each counted as far as it is trusted."""
+        return self.by_class(self.trust) / self.trust.sum()
 
     @property
     def certainty(self) -> Floats:
@@ -154,6 +158,10 @@ class Seeds:
         if self.distribution is None:
             return np.bincount(self.codes, amounts, minlength=self.n_classes).astype(np.float64, copy=False)
         return np.asarray(amounts @ self.distribution)
+
+    def names(self, places: Ints) -> Labels:
+        """The labels of some seeds."""
+        return self.decode(self.codes[places])
 
     def decode(self, codes: Ints) -> Labels:
         """Labels of these class numbers; -1 becomes `unknown`."""

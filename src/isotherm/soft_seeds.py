@@ -22,7 +22,7 @@ from isotherm.csr import Csr, check_size
 from isotherm.graph import Graph
 from isotherm.seeds import Floats, Ints, Seeds, check_classes, encode_labels
 
-__all__ = ["ground", "soft_seeds"]
+__all__ = ["ground", "seed_weights", "soft_seeds"]
 
 MOST = 1e15  # a larger weight is no different from an infinite one, up to rounding
 TOTAL = 1e-6  # by how much a sum of probabilities may miss 1
@@ -58,7 +58,7 @@ def soft_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
     seeds = _of_distributions(labels, graph) if spread else Seeds.from_labels(labels, graph)
     if weight is None:
         return seeds
-    weights = _weights(weight, seeds.nodes, graph)
+    weights = seed_weights(weight, seeds.nodes, graph)
     return _without_classes(replace(seeds, weights=None if np.isinf(weights).all() else weights).take(weights > 0))
 
 
@@ -95,7 +95,7 @@ def _without_classes(seeds: Seeds) -> Seeds:
     return replace(seeds, codes=codes, classes=seeds.classes[columns], distribution=distribution)
 
 
-def _weights(weight: Any, nodes: Ints, graph: Graph) -> Floats:
+def seed_weights(weight: Any, nodes: Ints, graph: Graph) -> Floats:
     """(s,) the weights of the seeds; infinite where so large that it makes no difference."""
     everywhere = np.full(graph.n_nodes, np.inf)
     if isinstance(weight, Mapping):
