@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 import isotherm
 from isotherm import kernels
-from isotherm.cli import classify, evaluate, explain, scores
+from isotherm.cli import classify, evaluate, explain, scores, suggest
 from isotherm.cli.app import app
 from isotherm.datasets import debian_packages
 from isotherm.evaluation import Evaluation, RuleScores
@@ -211,7 +211,8 @@ def test_a_command_is_documented(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("classify", 30), ("explain", 30), ("evaluate", 30), ("demo", 1), ("reproduce", 7)]
+    ("name", "least"),
+    [("classify", 30), ("explain", 30), ("suggest", 30), ("evaluate", 30), ("demo", 1), ("reproduce", 7)],
 )
 def test_every_option_is_documented(run: Run, name: str, least: int) -> None:
     options = set(re.findall(r"(?<![\w-])--[a-z-]+", run(name, "--help").out)) - {"--help"}
@@ -270,7 +271,9 @@ def _steady(text: str) -> str:
     return re.sub(r"(?m)^(seconds|peak memory) .*$|residual .*", "", text)
 
 
-@pytest.mark.parametrize("module", [classify, evaluate, explain], ids=["classify", "evaluate", "explain"])
+@pytest.mark.parametrize(
+    "module", [classify, evaluate, explain, suggest], ids=["classify", "evaluate", "explain", "suggest"]
+)
 def test_the_examples_of_the_help_work_as_printed(run: Run, module: ModuleType) -> None:
     Path("labels.csv").rename("truth.csv")
     lines = module.EXAMPLES.split("Examples:")[1].splitlines()

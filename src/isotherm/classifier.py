@@ -29,6 +29,7 @@ from isotherm.seeds import Seeds
 from isotherm.soft_seeds import soft_seeds
 from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
+from isotherm.suggestion import check_wish, suggest
 
 __all__ = ["DirichletClassifier", "load"]
 
@@ -419,6 +420,55 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The seeds that heat each of some nodes, found for 16 nodes at once; see :meth:`explain`."""
         check_is_fitted(self)
         return self._explainer.explain(nodes, top=top)
+
+    def suggest(
+        self, k: int = 10, *, policy: str = "diverse", among: Iterable[Any] | None = None, return_values: bool = False
+    ) -> Any:
+        """The nodes most worth labelling next, the best first; never a seed.
+
+        Parameters
+        ----------
+        k : int
+            How many.
+        policy : {"diverse", "uncertainty", "margin"}
+            "diverse" takes the nodes whose heat reaches most of what no seed has reached yet, each as if those before
+            were seeds. It does not ask what the labels are, and does best. "uncertainty" weights what is reached by how
+            likely its label is wrong, one node at a time; "margin" takes the nodes whose two best scores are closest.
+        among : iterable, optional
+            The nodes that can be labelled; by default all.
+        return_values : bool
+            Whether to give also what each is worth: about how many labels it would decide, or might mend; for "margin",
+            one minus the difference of the scores.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            Node ids, to be labelled and given to `update`; fewer if there are no more.
+
+        Examples
+        --------
+        >>> import isotherm as iso
+        >>> star = iso.Graph.from_edges(["a", "b", "hub", "hub", "hub"], ["b", "hub", "x", "y", "z"])
+        >>> iso.DirichletClassifier().fit(star, {"a": 0, "b": 1}).suggest(1)
+        array(['hub'], dtype=object)
+        """
+        check_is_fitted(self)
+        check_wish(k, policy)
+        places = None if among is None else self.graph_.index(among)
+        options = {"side": self.side, "n_threads": self.n_threads} if policy != "margin" else {}
+        doubt = self._doubt(policy)
+        chosen, values = suggest(self.graph_, self.seeds_.nodes, k, doubt, policy=policy, among=places, **options)
+        return (self.graph_.nodes[chosen], values) if return_values else self.graph_.nodes[chosen]
+
+    def _doubt(self, policy: str) -> NDArray[np.float64]:
+        """How doubtful each label is, in the eyes of a policy; most of all where unreached."""
+        if policy == "diverse":
+            return np.ones(self.graph_.n_nodes)
+        if policy == "uncertainty":
+            return 1 - self.confidence_
+        scores = self.best_scores_ if "best_scores_" in self.__dict__ else self.scores_
+        best = -np.partition(-np.nan_to_num(scores), 1, axis=1)[:, :2]
+        return 1 - np.where(self.reached_, best[:, 0] - best[:, 1], 0).astype(np.float64)
 
     @cached_property
     def _explainer(self) -> Explainer:

@@ -3,7 +3,7 @@
 from cyclopts import App
 from cyclopts.config import Env
 
-from isotherm.cli import classify, datasets, demo, evaluate, explain, reproduce
+from isotherm.cli import classify, datasets, demo, evaluate, explain, reproduce, suggest
 from isotherm.cli.help import Columns
 from isotherm.cli.options import OPTIONS, VARIABLES
 
@@ -37,14 +37,15 @@ app = App(
 )
 app.command(classify.classify, help_epilogue=classify.EXAMPLES, sort_key=1)
 app.command(explain.explain, usage=explain.USAGE, help_epilogue=explain.EXAMPLES, sort_key=2)
-app.command(evaluate.evaluate, help_epilogue=evaluate.EXAMPLES, sort_key=3)
-app.command(demo.demo, help_epilogue=demo.EXAMPLES, sort_key=4)
+app.command(suggest.suggest, usage=suggest.USAGE, help_epilogue=suggest.EXAMPLES, sort_key=3)
+app.command(evaluate.evaluate, help_epilogue=evaluate.EXAMPLES, sort_key=4)
+app.command(demo.demo, help_epilogue=demo.EXAMPLES, sort_key=5)
 app.command(datasets.datasets)
 app.command(
     reproduce.reproduce,
     usage="isotherm reproduce [OPTIONS] [NAMES...]",
     help_epilogue=reproduce.EXAMPLES,
-    sort_key=6,
+    sort_key=7,
 )
 app.register_install_completion_command(help="Install completion for this shell.")
 for flag in ("--help", "--version", "--install-completion"):

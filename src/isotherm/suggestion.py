@@ -1,0 +1,234 @@
+"""Suggestions: which nodes to label next.
+
+A new seed is worth as much as the errors that its heat reaches and that no seed has reached before. Let heat lose a
+share on each edge, so that it comes to an end: on the way from a node it reaches the seeds with probability ``q``, and
+the node is cold by ``1 - q``. With P the transition matrix, ``a`` the share that goes on and the seeds held at 0,
+
+    G = (D - a A)^-1        h(u, v) = G(u, v) / G(v, v)
+
+are the heat that a unit at v sends to u, and the temperature of u where v is held at 1. If a label is wrong with
+probability e, then a seed at v can be expected to mend
+
+    value(v) = (1 - q(v)) sum_u e(u) h(u, v) = (1 - q(v)) (G e)(v) / G(v, v)
+
+errors (Ji and Han 2012, and Ma et al. 2013, choose by similar quotients). ``G e`` and ``q`` come from a few sweeps; of
+``G(v, v)`` the returns to v within two steps are counted. A node of an unreached component is as cold as can be, so
+that large components come first and single nodes last.
+
+In a batch the next node is chosen as if the ones before were seeds: what their heat does is subtracted around them.
+"""
+
+from heapq import heapify, heappop, heappush
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from isotherm import kernels
+from isotherm.graph import Csr, Graph
+from isotherm.relaxation import entries
+
+__all__ = ["POLICIES", "Reach", "check_wish", "suggest"]
+
+POLICIES = ("diverse", "uncertainty", "margin")
+
+ON = 0.95  # the share of heat that goes on at each step
+SWEEPS = 15  # after which no more than a percent is missing
+LEAST = 0.05  # of heat that is followed around a chosen node,
+RINGS = 3  # and how far
+SHORTLIST = 64  # nodes that are considered for each that is wanted
+FEWEST = 1000  # but no fewer than these
+
+
+def check_wish(k: Any, policy: str) -> None:
+    """Refuse a number or a policy that makes no sense."""
+    if isinstance(k, bool) or not isinstance(k, Integral):
+        raise TypeError(f"k={k!r}, but it must be a number of nodes")
+    if k < 1:
+        raise ValueError(f"k={k!r}, but it must be at least 1")
+    if policy not in POLICIES:
+        raise ValueError(f"policy={policy!r}, but it must be one of {', '.join(map(repr, POLICIES))}")
+
+
+def suggest(
+    graph: Graph,
+    seeds: NDArray[np.int64],
+    k: int,
+    doubt: NDArray[np.float64],
+    *,
+    policy: str = "diverse",
+    among: NDArray[np.int64] | None = None,
+    **options: Any,
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Positions of the k nodes most worth labelling, the best first, and the value of each.
+
+    Parameters
+    ----------
+    graph, seeds
+        The graph, and the positions of its seeds, which are never chosen.
+    k
+        How many; fewer if there are no more.
+    doubt
+        (n,) how doubtful the label of each node is.
+    policy
+        "margin" goes by doubt alone, "uncertainty" by the doubt that the heat of a node reaches, and "diverse" by the
+        same for each node of the batch after those before.
+    among
+        Positions of the nodes to choose from; by default all.
+    options
+        Of `Reach`.
+    """
+    free = np.setdiff1d(np.arange(graph.n_nodes) if among is None else among, seeds)
+    if policy == "margin":
+        values, degree = np.where(graph.degrees > 0, doubt, 0)[free], graph.degrees[free]
+        order = np.lexsort((-degree, -values))[:k]
+        return free[order], values[order]
+    reach = Reach(graph, seeds, doubt, **options)
+    if policy == "diverse":
+        return reach.choose(free, k)
+    values = reach.values(free)
+    order = first(values, k)
+    return free[order], values[order]
+
+
+class Reach:
+    """How many errors a seed at each node could mend.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    seeds : ndarray of int
+        Positions of the seeds.
+    errors : ndarray of shape (n,)
+        How likely the label of each node is wrong, or what it would cost.
+    side : {"both", "source"}
+        For a directed graph: on which copies of a node seeds are held and labels read.
+    n_threads : int, optional
+        Number of threads.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        seeds: NDArray[np.int64],
+        errors: NDArray[np.float64],
+        *,
+        side: str = "both",
+        n_threads: int | None = None,
+    ) -> None:
+        self.heat, self.n = graph.heat, graph.n_nodes
+        self.copies = 2 if graph.directed and side == "both" else 1
+        self.places = self.n * np.arange(self.copies)  # of the copies of node 0
+        self.held = np.zeros(self.heat.n, bool)
+        self.held[np.add.outer(self.places, seeds)] = True
+        self.degree = _degrees(self.heat)
+        source = np.zeros(self.heat.n)
+        source[: self.n * self.copies] = np.tile(errors, self.copies)
+        source[self.held] = 0
+        self.x = self._relaxed(source, kernels.thread_count(n_threads))  # (copies n, 2): G e, and 1 - q
+        self.peak = self._peaks()
+
+    def values(self, nodes: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float64]:
+        """What a seed at each node, or at some, is worth."""
+        parts = [(self.x[nodes_, 0] * self.x[nodes_, 1], self.peak[nodes_]) for nodes_ in self._copies(nodes)]
+        return np.sum([np.divide(a, b, out=np.zeros_like(a), where=b > 0) for a, b in parts], axis=0)
+
+    def choose(self, candidates: NDArray[np.int64], k: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The best candidates, one after the other, each as if those before were seeds; and what each is worth.
+
+        Values only fall, so one that is still the highest after it was looked up again is the highest of all.
+        """
+        values = self.values(candidates)
+        listed = first(values, max(FEWEST, SHORTLIST * k))
+        queue = [
+            (-value, node) for value, node in zip(values[listed].tolist(), candidates[listed].tolist(), strict=True)
+        ]
+        heapify(queue)
+        chosen: list[tuple[int, float]] = []
+        while queue and len(chosen) < k:
+            old, node = heappop(queue)
+            value = float(self.values(np.array([node]))[0])
+            if -value > old and queue and -value > queue[0][0]:
+                heappush(queue, (-value, node))
+                continue
+            chosen.append((node, value))
+            self._hold(node)
+        return np.array([node for node, _ in chosen], np.int64), np.array([value for _, value in chosen])
+
+    def _copies(self, nodes: Any) -> list[Any]:
+        if isinstance(nodes, slice):
+            return [slice(place, place + self.n) for place in self.places.tolist()]
+        return [nodes + place for place in self.places.tolist()]
+
+    def _relaxed(self, source: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+        """Both columns by sweeps with Chebyshev's weights, for a spectrum between -ON and ON."""
+        (indptr, indices, weights), free = self.heat, ~self.held & (self.degree > 0)
+        scale = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
+        weights = None if weights is None else weights.astype(np.float32, copy=False)
+        given = np.stack([source * scale, (1 - ON) * (scale > 0)], axis=1).astype(np.float32)
+        x, before, swept = (kernels.block(self.heat.n, 2, np.float32) for _ in range(3))
+        x[:] = given
+        omega = 2.0
+        for _ in range(SWEEPS):
+            omega = 1 / (1 - ON**2 * omega / 4)
+            kernels.active.average(indptr, indices, weights, scale, x, swept, threads)
+            before += omega * (ON * swept + given - before)
+            x, before = before, x
+        x[~self.held & (self.degree == 0)] = 0, 1
+        return np.maximum(x, 0, dtype=np.float64)
+
+    def _peaks(self) -> NDArray[np.float64]:
+        """About G(v, v): what stays, what comes back after two steps and, of a component without seeds, its share."""
+        free = ~self.held & (self.degree > 0)
+        inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free)
+        square = None if self.heat.weights is None else self.heat.weights.astype(np.float64) ** 2
+        back = ON**2 * inverse * (self.heat._replace(weights=square).to_scipy() @ inverse)
+        return inverse * (1 + back) + free * ON**3 / (1 - ON) / self._volumes()
+
+    def _volumes(self) -> NDArray[np.float64]:
+        """The sum of the degrees of the component of each node; infinite where a seed reaches it."""
+        reached = self.held.astype(np.uint8)
+        kernels.active.reach(self.heat.indptr, self.heat.indices, reached)
+        volumes, lost = np.full(self.heat.n, np.inf), np.flatnonzero(reached == 0)
+        if len(lost):
+            matrix = Csr(*kernels.active.renumber(*self.heat, lost.astype(np.int32))).to_scipy()
+            _, component = connected_components(matrix, directed=False)
+            volumes[lost] = np.bincount(component, self.degree[lost])[component]
+        return np.where(volumes > 0, volumes, np.inf)
+
+    def _hold(self, node: int) -> None:
+        """Let a node be a seed."""
+        for place in (node + self.places).tolist():
+            nodes, warmth = self._warmed(place)
+            self.x[nodes] = np.maximum(self.x[nodes] - np.outer(warmth, self.x[place]), 0)
+            self.held[place] = True
+
+    def _warmed(self, place: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The nodes around one that is held at 1, and their temperatures where these are not too low."""
+        nodes, warmth = np.array([place]), np.ones(1)
+        for _ in range(RINGS):
+            owner, end, weight = entries(self.heat, nodes)
+            around, which = np.unique(end, return_inverse=True)
+            arriving = ON * np.bincount(which, weight * warmth[owner]) / self.degree[around]
+            kept = (arriving > LEAST) & ~self.held[around] & (around != place)
+            nodes, warmth = np.append(around[kept], place).astype(np.int64), np.append(arriving[kept], 1)
+        return nodes, warmth
+
+
+def first(values: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+    """The places of the k largest values, these first; among equal ones the first."""
+    if k < len(values):
+        least = np.partition(values, len(values) - k)[len(values) - k]
+        places = np.flatnonzero(values >= least)
+    else:
+        places = np.arange(len(values))
+    return places[np.argsort(-values[places], kind="stable")][:k]
+
+
+def _degrees(heat: Csr) -> NDArray[np.float64]:
+    if heat.weights is None:
+        return np.diff(heat.indptr).astype(np.float64)
+    return np.bincount(heat.rows, heat.weights, minlength=heat.n).astype(np.float64)

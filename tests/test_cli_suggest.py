@@ -1,0 +1,82 @@
+"""``isotherm suggest``: the table holds what the library says."""
+
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+from commands import Run, command, runner
+
+import isotherm as iso
+from isotherm.suggestion import POLICIES
+
+
+@pytest.fixture
+def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(tmp_path, capfd, monkeypatch)
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_table_holds_what_the_library_says(run: Run, policy: str) -> None:
+    outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "3", "--policy", policy)
+    assert outcome.status == 0, outcome.err
+    table = pl.read_csv(io.StringIO(outcome.out))
+    clf = iso.DirichletClassifier().fit(iso.read_graph("edges.csv"), {"ann": "tea", "gus": "coffee"})
+    nodes, values = clf.suggest(3, policy=policy, return_values=True)
+    places = clf.graph_.index(nodes)
+    assert table.columns == ["node", "label", "confidence", "value"]
+    assert table["node"].to_list() == nodes.tolist()
+    assert table["label"].to_list() == clf.labels_[places].tolist()
+    assert table["confidence"].to_list() == pytest.approx(clf.confidence_[places])
+    assert table["value"].to_list() == pytest.approx(values)
+    assert "edges.csv: source=col 1" in outcome.err
+    assert "3 rows to standard output" in outcome.err
+
+
+def test_a_saved_classifier_suggests_the_same(run: Run) -> None:
+    assert run("classify", "edges.csv", "seeds.csv", "-o", "labels.csv", "--save", "model.npz", "-q").status == 0
+    fresh, saved = run("suggest", "edges.csv", "seeds.csv", "-q"), run("suggest", "model.npz", "-q")
+    assert (saved.status, saved.err) == (0, "")
+    assert saved.out == fresh.out
+    assert saved.out.count("\n") == 6
+
+
+def test_an_unreached_node_has_no_label(run: Run) -> None:
+    with Path("edges.csv").open("a") as edges:
+        edges.write("x,y,1\ny,z,1\n")
+    outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "1", "-q")
+    node, label, confidence, value = outcome.out.splitlines()[1].split(",")
+    assert (node, label.strip('"'), float(confidence)) == ("y", "", 0)
+    assert 2 < float(value) < 3
+
+
+def test_the_table_goes_to_a_file_that_is_not_there_yet(run: Run) -> None:
+    assert run("suggest", "edges.csv", "seeds.csv", "-o", "todo.parquet").status == 0
+    assert pl.read_parquet("todo.parquet").height == 5
+    again = run("suggest", "edges.csv", "seeds.csv", "-o", "todo.parquet")
+    assert again.status == 2
+    assert "todo.parquet exists already" in again.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["edges.csv"], "isotherm suggest needs EDGES SEEDS, or MODEL with what classify --save wrote"),
+        (["edges.csv", "seeds.csv", "more.csv"], "no 'more.csv': leave it out"),
+        (["edges.csv", "seeds.csv", "-n", "0"], "-n is 0"),
+        (["edges.csv", "seeds.csv", "--policy", "best"], "diverse"),
+        (["edges.csv", "none.csv"], "none.csv"),
+    ],
+)
+def test_bad_usage_is_one_sentence(run: Run, arguments: list[str], words: str) -> None:
+    outcome = run("suggest", "-q", *arguments)
+    assert outcome.status == 2
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == ""
+
+
+def test_in_a_process_of_its_own(run: Run, tmp_path: Path) -> None:
+    outcome = command("suggest", "edges.csv", "seeds.csv", "-n", "1", folder=tmp_path)
+    assert outcome.status == 0
+    assert outcome.out.splitlines()[1].startswith("dan,")
