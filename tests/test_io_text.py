@@ -92,12 +92,43 @@ def test_the_layout_reads_as_the_command_prints_it(save: Save) -> None:
         ("u,v\nv,w\n", ["u", "v", "w"]),
         ("u,v\n1,2\n", ["1", "2"]),  # text above numbers, in both columns
         ("root,1\n1,2\n3,2\n", ["root", "1", "2", "3"]),  # and in one only
+        ("person,club\n1,chess\n2,tennis\n", ["1", "chess", "2", "tennis"]),  # and text that occurs no more
+        ("chess,club\n1,chess\n2,tennis\n", ["chess", "club", "1", "2", "tennis"]),
         ("from,to\nann,bob\n", ["ann", "bob"]),
         ("ann,bob,since\nbob,eve,1999\neve,ann,2001\n", ["bob", "eve", "ann"]),
     ],
 )
 def test_header_or_data(save: Save, content: str, nodes: list[str]) -> None:
     assert read_graph(save("e.csv", content)).nodes.tolist() == nodes
+
+
+UNKNOWN = "person,friend\n"
+FRIENDS = "ann,bob\nbob,cat\ncat,ann\ncat,dan\n"
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_a_header_of_unknown_names_is_suspected(save: Save, directed: bool) -> None:
+    path = save("e.csv", UNKNOWN + FRIENDS)
+    with pytest.warns(UserWarning, match=r"e\.csv: the first row .* 'person' and 'friend' .* header=True") as caught:
+        assert read_graph(path, directed=directed).n_edges == 5
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (UNKNOWN + FRIENDS, {"header": True}),
+        (UNKNOWN + FRIENDS, {"header": False}),
+        (UNKNOWN + FRIENDS + "dan,person\n", {}),
+        ("1,2\n" + FRIENDS, {}),
+        ("person,friend,1\nann,bob,2\nbob,cat,3\ncat,dan,1\ncat,ann,1\n", {}),
+        ("ann,bob\ncat,dan\neve,fay\ngus,hal\nian,jon\n", {}),
+        ("ann,bob\nbob,cat\n", {}),
+        ("source,target\n" + FRIENDS, {}),
+    ],
+)
+def test_edges_that_are_not_suspected(save: Save, content: str, options: dict[str, Any]) -> None:
+    read_graph(save("e.csv", content), **options)  # warnings are errors here
 
 
 def test_header_can_be_set(save: Save) -> None:

@@ -55,6 +55,8 @@ SOLVING: Words = {
     r"^\w+ was not kept, since all scores would take (.*): use .*, or raise max_memory": (
         r"there are too many classes to keep all temperatures, which would take \1; raise --max-memory"
     ),
+    r"\bheader=True": "--header",
+    r"\bheader=False": "--no-header",
     r"\bopen_share=": "--open-share ",
     r"\bmax_iter\b": "--max-iter",
     r"\btol=": "--tol ",

@@ -1,21 +1,28 @@
 """Files to graphs."""
 
 import os
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
+import numpy as np
+
 from isotherm.graph import Graph
 from isotherm.io.edges import Options, built, read_edges
-from isotherm.io.errors import FileError
+from isotherm.io.errors import FileError, shorten
 from isotherm.io.formats import Format, format_of
 from isotherm.io.layout import Layout, Pick
 from isotherm.io.matrices import read_npz
 from isotherm.io.metis import read_metis
 from isotherm.io.mtx import read_mtx
+from isotherm.io.sniff import is_number
 from isotherm.io.streams import Input, Progress
 from isotherm.io.xml import read_gexf, read_graphml
 
 __all__ = ["GraphFile", "read_graph", "read_graph_file"]
+
+FEW_EDGES = 4
+RARE = 0.05  # share of the edges that stand alone
 
 Reader = Callable[[Input, Options], tuple[Graph, Layout]]
 
@@ -142,11 +149,42 @@ def read_graph_file(
             _check_no_columns(file, known, options)
             return GraphFile(*READERS[known.name](file, options))
         edges = read_edges(file, known, options)
-        return GraphFile(built(edges, directed=bool(options.directed)), edges.layout)
+        graph = built(edges, directed=bool(options.directed))
+        if options.header is None and edges.layout.header is False:
+            _warn_about_header(file, graph, edges.layout)
+        return GraphFile(graph, edges.layout)
     except ValueError as error:  # of the graph, which does not know the file
         if isinstance(error, FileError):
             raise
         raise FileError(f"{file.name}: {error}") from None
+
+
+def _warn_about_header(file: Input, graph: Graph, layout: Layout) -> None:
+    """Warn if the first row may name the columns: two texts that occur nowhere else, which is no habit of the file."""
+    names = [str(node) for node in graph.nodes[:2]]
+    if layout.roles["weight"] or graph.n_edges < FEW_EDGES or any(map(is_number, names)):
+        return
+    if _is_pair(graph) and _pairs(graph) <= max(1, RARE * graph.n_edges):
+        first = " and ".join(map(shorten, names))
+        warnings.warn(
+            f"{file.name}: the first row is read as an edge, though {first} occur nowhere else; "
+            "if it names the columns, say so with header=True, and if not, with header=False",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _is_pair(graph: Graph) -> bool:
+    """Whether the first two nodes have one edge, between them, and no other."""
+    entries = 1 if graph.directed else 2
+    return int(graph.csr.indptr[2]) == entries == np.count_nonzero(graph.csr.indices < 2)
+
+
+def _pairs(graph: Graph) -> int:
+    """The number of such pairs among all nodes."""
+    ends = np.stack([graph.csr.rows, graph.csr.indices])
+    alone = np.bincount(ends.ravel(), minlength=graph.n_nodes) == (1 if graph.directed else 2)
+    return int(np.count_nonzero(alone[ends].all(axis=0))) // (1 if graph.directed else 2)
 
 
 def _check_no_columns(file: Input, known: Format, options: Options) -> None:

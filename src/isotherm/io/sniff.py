@@ -11,7 +11,7 @@ Comments
 Header
     The first row is a header if it names the columns: node and label, or source and target, from and to and the like,
     which are then no values further down; or if it has text where all rows below have numbers: as weight, or as both
-    ends of an edge, or as the node of a seed.
+    ends of an edge, or as one of them while the other is text that occurs no more, or as the node of a seed.
 """
 
 import csv
@@ -265,7 +265,10 @@ def _has_header(rows: list[list[str]], seeds: bool, wanted: Sequence[object]) ->
         return (seeds and len(names) > 1) or names.isdisjoint(cell for row in rest for cell in row)
     columns = list(zip(*rest, strict=True)) or [()] * len(first)
     above = [_above_numbers(cell, column) for cell, column in zip(first, columns, strict=True)]
-    return above[0] if seeds else (above[0] and above[1]) or any(above[2:3])
+    if seeds or any(above[2:3]) or not any(above[:2]):
+        return above[0] if seeds else any(above[2:3])
+    below = {cell for column in columns[:2] for cell in column}
+    return all(not is_number(cell) and cell not in below for cell in first[:2])
 
 
 def _above_numbers(cell: str, column: tuple[str, ...]) -> bool:
