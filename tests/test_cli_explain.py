@@ -193,3 +193,23 @@ def test_many_classes_and_a_long_way() -> None:
 def test_nodes_are_found_by_their_text() -> None:
     graph = iso.Graph.from_edges([1, 2], [2, "2 "])
     assert found_nodes(["2 ", "1"], graph) == ["2 ", 1]
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
+def test_several_labels(run: Run) -> None:
+    graph = iso.read_graph("edges.csv")
+    clf = iso.DirichletClassifier(threshold=0.4).fit(graph, {"ann": {"tea", "milk"}, "gus": {"coffee"}, "eve": set()})
+    clf.save("m.npz")
+    outcome = run("explain", "m.npz", "bob", "eve", "--paths", "0")
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.startswith("bob: milk, tea\n")
+    assert re.search(r"^ann +milk, tea +\d", outcome.out, re.MULTILINE)
+    assert "\neve: no label (a seed)\n" in outcome.out
+    bob = json.loads(run("explain", "m.npz", "bob", "--json").out)[0]
+    place = graph.index(["bob"])[0]
+    assert bob["label"] == ["milk", "tea"]
+    assert bob["confidence"] == clf.temperatures_[place, [1, 2]].tolist()
+    rows = run("explain", "m.npz", "bob", "-o", "-", "-q").out.splitlines()
+    assert rows[1].startswith('bob,ann,"milk, tea",')
+    suggested = run("suggest", "m.npz", "-n", "6", "-q").out.splitlines()
+    assert f'bob,"milk, tea",{min(bob["confidence"])}' in {row.rpartition(",")[0] for row in suggested}

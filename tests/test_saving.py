@@ -286,3 +286,16 @@ def test_soft_seeds_are_saved(tmp_path: Path) -> None:
     assert_same(clf, loaded)
     np.testing.assert_array_equal(clf.predict_proba(), loaded.predict_proba())
     assert clf.explain(7).classes == loaded.explain(7).classes
+
+
+@quiet
+@pytest.mark.parametrize("policy", ["diverse", "uncertainty", "margin"])
+def test_a_loaded_classifier_suggests_and_takes_new_seeds(tmp_path: Path, policy: str) -> None:
+    clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
+    loaded = again(clf, tmp_path / "m.npz")
+    np.testing.assert_array_equal(clf.suggest(5, policy=policy), loaded.suggest(5, policy=policy))
+    new = {int(clf.suggest(1, policy=policy)[0]): "b", 5: "a"}
+    clf.update(add=new, remove=[0])
+    loaded.update(add=new, remove=[0])
+    np.testing.assert_array_equal(clf.labels_, loaded.labels_)
+    np.testing.assert_array_equal(clf.temperatures_, loaded.temperatures_)

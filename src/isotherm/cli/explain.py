@@ -126,12 +126,14 @@ def _check(output: str, output_format: str | None, force: bool) -> None:
 
 def _write(output: str, explained: "list[Explanation]", top: int | None, output_format: str | None, force: bool) -> int:
     """One row for each node and each of its seeds."""
+    from isotherm.cli.shares import joined
     from isotherm.io import write_table
 
     columns: dict[str, list[object]] = {"node": [], "seed": [], "label": [], "share": []}
     for each in explained:
         columns["node"] += [each.node] * len(each.seed[:top])
-        for name in each:
-            columns[name] += each[name][:top].tolist()
+        columns["seed"] += each.seed[:top].tolist()
+        columns["label"] += map(joined, each.label[:top].tolist())
+        columns["share"] += each.share[:top].tolist()
     with speaking(OF_OUTPUT):
         return write_table(output, columns, format=output_format, force=force)

@@ -5,6 +5,8 @@ from difflib import get_close_matches
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from isotherm.cli.tables import aligned, arrow, bar, counted, shown
 from isotherm.cli.wording import UsageError
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from isotherm.explanation import Explanation
     from isotherm.graph import Graph
 
-__all__ = ["Account", "found_nodes"]
+__all__ = ["Account", "found_nodes", "joined", "label_of"]
 
 MOST_CLASSES = 5
 LONGEST_PATH = 8
@@ -26,6 +28,8 @@ class Account:
 
     Attributes
     ----------
+    label, confidence
+        Lists where a node may have several labels.
     known
         Whether the node is a seed.
     classes
@@ -38,7 +42,7 @@ class Account:
 
     node: Any
     label: Any
-    confidence: float
+    confidence: Any
     known: bool
     rule: str
     classes: list[dict[str, Any]]
@@ -54,10 +58,11 @@ class Account:
         seeds: list[dict[str, Any]] = [dict(zip(explained, row, strict=True)) for row in rows]
         for seed in seeds[:paths]:
             seed["path"] = explained.path(seed["seed"])
+        label, confidence = label_of(clf, place) if reached else (None, 0.0)
         return cls(
             node=explained.node,
-            label=clf.labels_[place : place + 1].tolist()[0] if reached else None,
-            confidence=float(clf.confidence_[place]) if reached else 0.0,
+            label=label,
+            confidence=confidence,
             known=place in clf.seeds_.nodes,
             rule=clf.rule,
             classes=_classes(clf, place, explained) if reached else [],
@@ -76,10 +81,12 @@ class Account:
         return "\n\n".join([self._heading(), self._class_table(), self._seed_table()])
 
     def _heading(self) -> str:
+        several = isinstance(self.label, list)
         facts = ["a seed"] if self.known else []
-        if not self.known or self.confidence < 1:
+        if not several and (not self.known or self.confidence < 1):
             facts.append(f"confidence {self.confidence:.3f}")
-        return f"{shown(self.node)}: {shown(self.label)} ({', '.join(facts)})"
+        note = f" ({', '.join(facts)})" if facts else ""
+        return f"{shown(self.node)}: {shown(joined(self.label)) or 'no label'}{note}"
 
     def _class_table(self) -> str:
         rows = [["class", "temperature", f"score ({self.rule})", ""]]
@@ -94,23 +101,42 @@ class Account:
         rows = [["seed", "class", "share", "", "path"]]
         for each in self.seeds:
             path = _path(each["path"]) if "path" in each else ""
-            rows.append([shown(each["seed"]), shown(each["label"]), _percent(each["share"]), bar(each["share"]), path])
+            rows.append(
+                [shown(each["seed"]), shown(joined(each["label"])), _percent(each["share"]), bar(each["share"]), path]
+            )
         rest = 1 - sum(each["share"] for each in self.seeds)
         note = f"\nand {self.left_out:,} more, {_percent(max(rest, 0))} together" if self.left_out else ""
         return aligned(rows, left=(0, 1, 3, 4)) + note
 
 
+def label_of(clf: "DirichletClassifier", place: int) -> tuple[Any, Any]:
+    """The label of a node and its confidence, or all of its labels and theirs."""
+    if hasattr(clf.labels_, "tolist"):
+        return clf.labels_[place : place + 1].tolist()[0], float(clf.confidence_[place])
+    columns = clf.labels_[[place]].indices
+    return clf.classes_[columns].tolist(), clf.confidence_[[place]].toarray()[0, columns].tolist()
+
+
 def _classes(clf: "DirichletClassifier", place: int, explained: "Explanation") -> list[dict[str, Any]]:
-    """All classes, or the best where no others were kept: then temperatures are sums of shares."""
+    """All classes whose scores are known; where temperatures were not kept, these are sums of shares."""
     names = clf.classes_.tolist()
+    heat = np.array([explained.classes[name] for name in names])
     if hasattr(clf, "temperatures_"):
-        heat, scores = clf.temperatures_[place].tolist(), clf.scores_[place].tolist()
-        order = sorted(range(len(names)), key=lambda column: -scores[column])
-        return [{"class": names[c], "temperature": heat[c], "score": scores[c]} for c in order]
-    best = zip(clf.best_classes_[place].tolist(), clf.best_scores_[place].tolist(), strict=True)
-    return [
-        {"class": names[c], "temperature": explained.classes[names[c]], "score": score} for c, score in best if c >= 0
-    ]
+        heat, scores = clf.temperatures_[place], clf.scores_[place]
+        places = np.arange(len(names))
+    elif hasattr(clf, "best_scores_"):
+        known = clf.best_classes_[place] >= 0
+        places, scores = clf.best_classes_[place][known], clf.best_scores_[place][known]
+    else:
+        places, scores = np.arange(len(names)), heat - clf.thresholds_
+    order = np.argsort(-scores, kind="stable")
+    rows = zip(places[order].tolist(), heat[places[order]].tolist(), scores[order].tolist(), strict=True)
+    return [{"class": names[c], "temperature": warmth, "score": score} for c, warmth, score in rows]
+
+
+def joined(label: Any) -> Any:
+    """A label, or several in one text."""
+    return ", ".join(map(str, label)) if isinstance(label, list | tuple) else label
 
 
 def _path(nodes: list[Any]) -> str:

@@ -86,14 +86,14 @@ def suggest(
         clf, told = given.fitted(stages, rule=rule, solving=solving, columns=columns, missing=ignore_missing_seeds)
         with stages.stage("suggesting"):
             nodes, values = clf.suggest(number, policy=policy, return_values=True)
+    from isotherm.cli.shares import joined, label_of
+
     places = clf.graph_.index(nodes)
+    now = [label_of(clf, place) if clf.reached_[place] else ("", 0.0) for place in places.tolist()]
     table = {
         "node": nodes.tolist(),
-        "label": [
-            label if known else ""
-            for label, known in zip(clf.labels_[places].tolist(), clf.reached_[places].tolist(), strict=True)
-        ],
-        "confidence": clf.confidence_[places].tolist(),
+        "label": [joined(label) for label, _ in now],
+        "confidence": [min(each, default=0.0) if isinstance(each, list) else each for _, each in now],
         "value": values.tolist(),
     }
     with speaking(OF_OUTPUT):
