@@ -33,7 +33,7 @@ def save(path: Path, content: str | pl.DataFrame) -> Path:
     ],
 )  # fmt: skip
 def test_layout(tmp_path: Path, content: str, layout: str) -> None:
-    seeds, found = read_seeds_file(save(tmp_path / "s.csv", content))
+    seeds, found, _ = read_seeds_file(save(tmp_path / "s.csv", content))
     assert seeds == {"a": "x", "b": "y"}
     assert str(found) == layout
 
@@ -139,3 +139,49 @@ def test_seeds_like_a_graph(tmp_path: Path) -> None:
     path = save(tmp_path / "s.csv", "node,label\n1,a\n7,b\n")
     assert read_seeds(path, like=INTEGERS) == {1: "a", 7: "b"}
     assert read_seeds(path, like=TEXTS) == {"1": "a", "7": "b"}
+
+
+def test_several_labels_for_a_node(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.csv", "node,label\nann,x\nbob,y\nann,y\nann,x\neve,\n")
+    assert read_seeds(path, several=True) == {"ann": {"x", "y"}, "bob": {"y"}}
+    with pytest.raises(FileError, match=r"the node 'ann' has two labels, 'x' \(line 2\) and 'y' \(line 4\)"):
+        read_seeds(path)
+
+
+def test_integers_with_minus_one_for_unknown_among_several(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.csv", "node,label\nann,1\nbob,-1\nann,2\n")
+    assert read_seeds(path, several=True) == {"ann": {"1", "2"}}
+
+
+def test_probabilities(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.csv", "node,label,p\nann,x,0.75\nann,y,0.25\nbob,x,1\n")
+    assert read_seeds(path, probability="p") == {"ann": {"x": 0.75, "y": 0.25}, "bob": {"x": 1.0}}
+    read = read_seeds_file(path, probability="3")
+    assert str(read.layout.roles["probability"]) == "col 3 (p)"
+
+
+def test_weights_of_trust(tmp_path: Path) -> None:
+    path = save(tmp_path / "s.csv", "trust,node,label\n0.5,ann,x\n,bob,y\ninf,eve,y\n")
+    read = read_seeds_file(path, seed_weight="trust")
+    assert read.seeds == {"ann": "x", "bob": "y", "eve": "y"}
+    assert read.weights == {"ann": 0.5, "eve": float("inf")}
+    assert read_seeds_file(path, node="node", label="label").weights is None
+
+
+@pytest.mark.parametrize(
+    ("content", "picks", "message"),
+    [
+        ("ann,x,-2", {"seed_weight": "w"}, "line 2: the weight is '-2', not a number from 0 on; correct it"),
+        ("ann,x,much", {"seed_weight": "w"}, "line 2: the weight is 'much', not a number from 0 on"),
+        ("ann,x,nan", {"probability": "w"}, "line 2: the probability is 'nan', not a number from 0 on"),
+        ("ann,x,", {"probability": "w"}, "line 2: the probability is empty; give a number from 0 to 1"),
+        ("ann,x,1\nann,x,2", {"seed_weight": "w"}, r"has two weights, 1.0 \(line 2\) and 2.0 \(line 3\); keep one"),
+        ("ann,x,.5\nann,x,.5", {"probability": "w"}, "line 3: 'x' is there twice for the node 'ann'"),
+        ("ann,x,1", {"seed_weight": "label", "label": "label"}, "node and label and seed_weight must be different"),
+        ("ann,x,1", {"probability": "p"}, "has no column named 'p' for probability"),
+    ],
+)
+def test_numbers_that_make_no_sense(tmp_path: Path, content: str, picks: dict[str, Any], message: str) -> None:
+    path = save(tmp_path / "s.csv", f"node,label,w\n{content}\n")
+    with pytest.raises(FileError, match=message):
+        read_seeds_file(path, **picks)

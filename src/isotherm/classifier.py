@@ -18,15 +18,14 @@ from isotherm.certificate import Certificate, certify
 from isotherm.dirichlet import ConvergenceWarning
 from isotherm.engines import ENGINES, get_engine
 from isotherm.explanation import Explainer, Explanation
-from isotherm.graph import Graph, as_graph
-from isotherm.label_sets import LabelSets, has_label_sets, label_sets
+from isotherm.graph import as_graph
+from isotherm.label_sets import LabelSets, any_seeds, has_label_sets
 from isotherm.multilabel import find_memberships
 from isotherm.ranking import rank
 from isotherm.revision import changed_seeds, warm_start
 from isotherm.rules import RULES, apply_rule
 from isotherm.saving import load_values, save_values
 from isotherm.seeds import Seeds
-from isotherm.soft_seeds import soft_seeds
 from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
 from isotherm.suggestion import check_wish, suggest
@@ -186,7 +185,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
-        seeds = _read_seeds(y, graph, seed_weight)
+        flat = getattr(y, "ndim", 1) == 2 and not has_label_sets(y)
+        seeds = any_seeds(column_or_1d(y, warn=True) if flat else y, graph, seed_weight)
         seeds.warn_about_rare()
         self.graph_ = graph
         return self._solve(seeds, start=None, progress=progress)
@@ -597,12 +597,6 @@ def load(path: str | os.PathLike[str]) -> DirichletClassifier:
     """
     values = load_values(path)
     return DirichletClassifier(**values.pop("parameters"))._restore(values)
-
-
-def _read_seeds(y: Any, graph: Graph, weight: Any) -> Seeds:
-    if has_label_sets(y):
-        return label_sets(y, graph, weight)
-    return soft_seeds(column_or_1d(y, warn=True) if getattr(y, "ndim", 1) == 2 else y, graph, weight)
 
 
 def _is_matrix(value: Any) -> bool:

@@ -10,9 +10,9 @@ from scipy.sparse import csr_array, issparse
 
 from isotherm.graph import Graph
 from isotherm.seeds import Ints, Labels, Seeds, encode_labels
-from isotherm.soft_seeds import seed_weights
+from isotherm.soft_seeds import seed_weights, soft_seeds
 
-__all__ = ["LabelSets", "has_label_sets", "label_sets"]
+__all__ = ["LabelSets", "any_seeds", "has_label_sets", "label_sets"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,11 @@ class LabelSets(Seeds):
         assert self.distribution is not None
         return self.distribution
 
+    @property
+    def counts(self) -> Ints:
+        """(L,) number of seeds that have each label."""
+        return np.bincount(self.indicator.indices, minlength=self.n_classes)
+
     def names(self, places: Ints) -> NDArray[Any]:
         """The labels of some seeds, a tuple for each."""
         table, names = self.indicator[places], self.classes.tolist()
@@ -37,6 +42,11 @@ class LabelSets(Seeds):
             for first, last in zip(table.indptr[:-1], table.indptr[1:], strict=True)
         ]
         return found
+
+
+def any_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
+    """Seeds of any kind: by `label_sets`, or else by `isotherm.soft_seeds.soft_seeds`."""
+    return (label_sets if has_label_sets(labels) else soft_seeds)(labels, graph, weight)
 
 
 def has_label_sets(labels: Any) -> bool:

@@ -10,9 +10,11 @@ from isotherm.cli.late import load_beside
 from isotherm.cli.options import (
     AS_FOUND,
     BY_DEFAULT,
+    CERTAIN,
     OUTPUT,
     SOLVING,
     VARIABLES,
+    Certainty,
     Columns,
     Edges,
     Force,
@@ -38,6 +40,7 @@ Examples:
   isotherm classify edges.csv seeds.csv -o labels.csv
   isotherm classify edges.csv seeds.csv --save model.npz -o labels.tsv
   isotherm classify edges.csv seeds.csv --probabilities -o labels.parquet
+  isotherm classify edges.csv seeds.csv --multi-label -o found.csv
   cat edges.csv | isotherm classify - seeds.csv --only-unlabelled --quiet
 """
 
@@ -79,26 +82,30 @@ def classify(
     solving: Solving = BY_DEFAULT,
     ignore_missing_seeds: Missing = False,
     columns: Columns = AS_FOUND,
+    certainty: Certainty = CERTAIN,
 ) -> None:
     """Label all nodes of a graph from a few known ones.
 
     The suffix of a file decides its format: .csv .tsv .txt .parquet .arrow
     .mtx .npz .graphml .gexf .graph; text also with .gz or .zst. The result has
     one row for each node, in order of first appearance: node, label,
-    confidence. An unreached node has an empty label and confidence 0.
+    confidence. An unreached node has an empty label and confidence 0. With
+    --multi-label there is a row for each label of a node.
     """
     stages = Stages(quiet=quiet)
     with noted(quiet) as notes:
         with nothing_at_stake():
+            if certainty.multi_label and (probabilities or temperatures):
+                raise UsageError("--multi-label excludes --probabilities and --temperatures: leave them out")
             _check_targets(output, json_summary, save, [edges, seeds], output_format, force)
             load_beside("isotherm.classifier", edges)
-            files = read_files(edges, seeds, columns, stages, missing=ignore_missing_seeds)
+            files = read_files(edges, seeds, columns, stages, missing=ignore_missing_seeds, certainty=certainty)
             from isotherm.classifier import DirichletClassifier
             from isotherm.io import write_labels
 
             clf = DirichletClassifier(rule=rule, **solving.of_classifier)
             with stages.stage("solving") as bar:
-                clf.fit(files.graph, files.known, progress=bar.errors(solving.tol))
+                clf.fit(files.graph, files.known, seed_weight=files.weights, progress=bar.errors(solving.tol))
         if save is not None:
             with stages.stage("saving"), speaking(OF_OUTPUT, save):
                 clf.confidence_  # noqa: B018 - found now, and saved with the rest

@@ -14,10 +14,12 @@ from isotherm.cli.wording import UsageError
 __all__ = [
     "AS_FOUND",
     "BY_DEFAULT",
+    "CERTAIN",
     "OPTIONS",
     "OUTPUT",
     "SOLVING",
     "VARIABLES",
+    "Certainty",
     "Columns",
     "Edges",
     "Force",
@@ -125,6 +127,25 @@ class Columns:
         }
 
 
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True)
+class Certainty:
+    """What the file of labels says besides one certain label for each node."""
+
+    seed_weight: Annotated[Column, option("Column of weights: how far each label is trusted.", "COL")] = None
+    label_probability: Annotated[
+        Column, option("Column of probabilities, with a row for each label that a node may have.", "COL")
+    ] = None
+    multi_label: Annotated[bool, option("Nodes have several labels, in a row each.")] = False
+
+    @property
+    def of_labels(self) -> dict[str, Any]:
+        """What `read_seeds_file` is told besides."""
+        if self.multi_label and self.label_probability is not None:
+            raise UsageError("--multi-label and --label-probability exclude each other: give one of them")
+        return {"seed_weight": self.seed_weight, "probability": self.label_probability, "several": self.multi_label}
+
+
 @Parameter(name="*", group=SOLVING)
 @dataclass(frozen=True)
 class Solving:
@@ -146,6 +167,9 @@ class Solving:
     open_share: Annotated[
         float, option("Share of labels that --stop labels may leave open.", "X", validator=Number(gte=0, lt=1))
     ] = 0.05
+    threshold: Annotated[
+        str, option("Temperature above which a node has one of several labels: auto, rule or a number.", "X")
+    ] = "auto"
     max_memory: Annotated[
         str | None, option("For temperatures and scores, as 4GB; by default a quarter of all.", "SIZE")
     ] = None
@@ -165,8 +189,23 @@ class Solving:
             "n_threads": self.threads,
             "stop": self.stop,
             "open_share": self.open_share,
+            "threshold": _threshold(self.threshold),
             "max_memory": None if self.max_memory is None else _bytes(self.max_memory),
         }
+
+
+def _threshold(told: str) -> str | float | None:
+    """A threshold, or where it comes from.
+
+    >>> _threshold("auto"), _threshold("rule"), _threshold("0.25")
+    ('auto', None, 0.25)
+    """
+    if told in ("auto", "rule"):
+        return told if told == "auto" else None
+    with suppress(ValueError):
+        if 0 <= float(told) < 1:
+            return float(told)
+    raise UsageError(f"--threshold is {told}: give auto, rule, or a number from 0 to 1")
 
 
 def _bytes(size: str) -> int:
@@ -183,4 +222,5 @@ def _bytes(size: str) -> int:
 
 
 AS_FOUND = Columns()
+CERTAIN = Certainty()
 BY_DEFAULT = Solving()

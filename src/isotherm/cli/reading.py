@@ -3,7 +3,7 @@
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from isotherm.cli.options import Columns
+from isotherm.cli.options import CERTAIN, Certainty, Columns
 from isotherm.cli.stages import Stages
 from isotherm.cli.tables import shown
 from isotherm.cli.wording import EDGES, LABELS, UsageError, speaking
@@ -21,26 +21,30 @@ class Files(NamedTuple):
     graph: "Graph"
     known: dict[Any, Any]
     layouts: dict[str, str]
+    weights: dict[Any, Any] | None
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
 
 
-def read_files(edges: str, labels: str, columns: Columns, stages: Stages, *, missing: bool) -> Files:
+def read_files(
+    edges: str, labels: str, columns: Columns, stages: Stages, *, missing: bool, certainty: Certainty = CERTAIN
+) -> Files:
     """Read a graph, and labels of its nodes; if ``missing``, then others may be labelled too, and are left out."""
     if edges == labels == "-":
         raise UsageError("both files cannot be standard input: give the name of one of them")
     with stages.stage("reading") as bar:
-        from isotherm.io import read_graph_file, read_seeds_file
-        from isotherm.seeds import Seeds
+        from isotherm.io import match_seeds, read_graph_file, read_seeds_file
+        from isotherm.label_sets import any_seeds
 
         with speaking(LABELS):
-            seeds_file = read_seeds_file(labels, **columns.of_labels)
+            seeds_file = read_seeds_file(labels, **columns.of_labels, **certainty.of_labels)
         with speaking(EDGES):
             graph_file = read_graph_file(edges, progress=bar.amount, **columns.of_edges)
         with speaking(LABELS, _name(labels)):
             known = _matched(seeds_file, graph_file, missing)
-            Seeds.from_labels(known, graph_file.graph)
+            weights = seeds_file.weights and match_seeds(seeds_file.weights, graph_file.graph, missing="drop")
+            any_seeds(known, graph_file.graph, weights)
         lost, all_of_them = len(seeds_file.seeds) - len(known), len(seeds_file.seeds)
         if lost:
             message = f"{_name(labels)}: {lost} of {all_of_them} labelled nodes are not in the graph and are left out"
@@ -50,7 +54,7 @@ def read_files(edges: str, labels: str, columns: Columns, stages: Stages, *, mis
         _name(edges): _described(graph_file.layout, graph_file.graph.nodes[0]),
         _name(labels): _described(seeds_file.layout, seed),
     }
-    return Files(graph_file.graph, known, layouts)
+    return Files(graph_file.graph, known, layouts, weights)
 
 
 def _matched(seeds_file: "SeedsFile", graph_file: "GraphFile", missing: bool) -> dict[Any, Any]:

@@ -112,8 +112,14 @@ class Summary:
 
 def _counts(clf: "DirichletClassifier") -> dict[str, dict[str, int]]:
     """How many seeds and how many nodes each class has."""
-    result = Counter(clf.labels_.tolist())
-    pairs = zip(clf.classes_.tolist(), clf.seeds_.counts.tolist(), strict=True)
+    from scipy.sparse import issparse
+
+    names, labels = clf.classes_.tolist(), clf.labels_
+    if issparse(labels):
+        result = Counter(dict(zip(names, labels.sum(axis=0).tolist(), strict=True)))
+    else:
+        result = Counter(labels.tolist())
+    pairs = zip(names, clf.seeds_.counts.tolist(), strict=True)
     return {str(label): {"seeds": seeds, "result": result[label]} for label, seeds in pairs}
 
 

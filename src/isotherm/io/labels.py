@@ -6,6 +6,7 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from isotherm.graph import Graph
 from isotherm.io.errors import need
@@ -23,15 +24,15 @@ ROWS = 1 << 16  # of text at once
 class Labelled(Protocol):
     """What is written of a fitted classifier."""
 
-    labels_: NDArray[Any]
+    labels_: Any
     classes_: NDArray[Any]
     temperatures_: NDArray[Any]
     reached_: NDArray[np.bool_]
     seeds_: Any
 
     @property
-    def confidence_(self) -> NDArray[Any]:
-        """(n,)."""
+    def confidence_(self) -> Any:
+        """(n,), or (n, L) where nodes may have several labels."""
 
     def predict_proba(self) -> NDArray[Any]:
         """(n, K)."""
@@ -52,8 +53,9 @@ def write_labels(
 ) -> int:
     """Write one row for each node, in the order of the graph: node, label, confidence.
 
-    The label of an unreached node is empty and its confidence is 0. The file appears when it is complete; until then,
-    and if anything goes wrong, what was there before stays.
+    The label of an unreached node is empty and its confidence is 0. Where nodes may have several labels, there is a row
+    for each of them, the most certain first, and one with an empty label if there is none. The file appears when it is
+    complete; until then, and if anything goes wrong, what was there before stays.
 
     Parameters
     ----------
@@ -99,6 +101,10 @@ def write_labels(
         if probabilities or temperatures or only_unlabelled:
             raise TypeError("probabilities, temperatures and only_unlabelled need a classifier, not columns")
         columns, keep = dict(result), np.ones(graph.n_nodes, dtype=bool)
+    elif issparse(result.labels_):
+        if probabilities or temperatures:
+            raise TypeError("probabilities and temperatures are for one label per node: leave them out")
+        return _written(path, _pairs(graph, result, only_unlabelled, min_confidence), format, force, progress)
     else:
         columns, keep = _columns(result, probabilities, temperatures), np.ones(graph.n_nodes, dtype=bool)
         keep[result.seeds_.nodes] = not only_unlabelled
@@ -107,6 +113,26 @@ def write_labels(
         keep &= frame["confidence"].to_numpy() >= min_confidence
     frame = frame if keep.all() else frame.filter(keep)
     return _written(path, frame, format, force, progress)
+
+
+def _pairs(graph: Graph, result: Labelled, only_unlabelled: bool, min_confidence: float | None) -> "pl.DataFrame":
+    """Rows of nodes and their labels, several for a node or one that is empty."""
+    import polars as pl
+
+    found = result.confidence_.tocoo()
+    enough = found.data >= (min_confidence or 0)
+    rows, columns, confidence = found.row[enough], found.col[enough], found.data[enough]
+    bare = np.flatnonzero(np.bincount(rows, minlength=graph.n_nodes) == 0) if not min_confidence else rows[:0]
+    nodes = np.concatenate([rows, bare])
+    labels = np.concatenate([columns, np.full(len(bare), -1)])
+    confidence = np.concatenate([confidence, np.zeros(len(bare))])
+    order = np.lexsort((labels, -confidence, nodes))
+    if only_unlabelled:
+        order = order[~np.isin(nodes[order], result.seeds_.nodes)]
+    known = len(result.classes_)
+    names = _labels(np.append(result.classes_, result.classes_[:1]), np.arange(known + 1) < known)  # the last is empty
+    label = names.gather(np.where(labels < 0, known, labels)[order]).alias("label")
+    return pl.DataFrame([_ids(graph.nodes[nodes[order]]), label, pl.Series("confidence", confidence[order])])
 
 
 def write_table(

@@ -109,7 +109,7 @@ def edge_roles(
 
 
 def seed_roles(path: str, names: Sequence[str | None], picks: dict[str, Any]) -> dict[str, Column | None]:
-    """The columns of node and label: picked, or found by name, or the first two.
+    """The columns of node and label: picked, or found by name, or the first two; and others that are picked.
 
     Examples
     --------
@@ -117,17 +117,20 @@ def seed_roles(path: str, names: Sequence[str | None], picks: dict[str, Any]) ->
     >>> [str(column) for column in roles.values()]
     ['col 2 (node)', 'col 3 (label)']
     """
+    others = {role: _picked(path, names, picks.get(role), role) for role in ("seed_weight", "probability")}
+    taken = set(others.values()) - {None}
     node, label = (_picked(path, names, picks.get(role), role) for role in ("node", "label"))
     if label is None:
-        label = _named(names, LABELS, {node})
+        label = _named(names, LABELS, {node, *taken})
     if node is None:
-        node = _named(names, NODES, {label})
-    node, label = _filled(names, (node, label), set())
+        node = _named(names, NODES, {label, *taken})
+    node, label = _filled(names, (node, label), taken)
     if node is None or label is None:
         raise FileError(f"{path} has {_counted(names)}, but a seed needs a node and a label; add what is missing")
-    if node == label:
-        raise FileError(f"{path}: node and label must be different columns")
-    return {"node": _column(names, node), "label": _column(names, label)}
+    places = {"node": node, "label": label, **{role: place for role, place in others.items() if place is not None}}
+    if len(set(places.values())) < len(places):
+        raise FileError(f"{path}: {' and '.join(places)} must be different columns")
+    return {role: _column(names, place) for role, place in places.items()}
 
 
 def titles(cells: Sequence[str], *, seeds: bool) -> set[str]:

@@ -1,17 +1,18 @@
 """Files to seeds: known labels, by node."""
 
 import os
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from isotherm.graph import Graph
-from isotherm.io.errors import FileError, shorten
+from isotherm.io import seed_rows
+from isotherm.io.errors import FileError
 from isotherm.io.formats import TEXTUAL, format_of
 from isotherm.io.jsonl import open_jsonl
 from isotherm.io.layout import Layout, Pick, seed_roles
+from isotherm.io.seed_rows import shown
 from isotherm.io.streams import Input
-from isotherm.io.tables import Batch, checked_ids, missing_id, open_columns
+from isotherm.io.tables import open_columns
 from isotherm.io.text import open_text
 
 __all__ = ["SeedsFile", "match_seeds", "read_seeds", "read_seeds_file"]
@@ -19,14 +20,14 @@ __all__ = ["SeedsFile", "match_seeds", "read_seeds", "read_seeds_file"]
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl")
 MOST_SHOWN = 5
 LOST = object()
-INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 
 
 class SeedsFile(NamedTuple):
-    """Seeds that were read, and how their file is laid out."""
+    """Seeds that were read, how their file is laid out, and how far seeds are trusted, if it says so."""
 
     seeds: dict[Any, Any]
     layout: Layout
+    weights: dict[Any, float | None] | None = None
 
 
 def read_seeds(
@@ -34,6 +35,8 @@ def read_seeds(
     *,
     node: Pick = None,
     label: Pick = None,
+    probability: Pick = None,
+    several: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
@@ -50,6 +53,10 @@ def read_seeds(
         The file, or ``-`` for standard input.
     node, label
         Columns, by name or by number from 1; by default those of such names (label, class or y), or the first two.
+    probability
+        The column of probabilities, where there is a row for each label that a node may have.
+    several
+        Whether a node may have several labels, in a row each.
     delimiter, header, format
         As in `read_graph`.
     like
@@ -59,12 +66,13 @@ def read_seeds(
     Returns
     -------
     dict
-        ``{node: label}``, in the order of the file.
+        ``{node: label}``, in the order of the file; with ``several`` ``{node: {label, ...}}``, and with probabilities
+        ``{node: {label: probability}}``.
 
     Raises
     ------
     FileError
-        Also if a node has two labels that differ.
+        Also if a node has two labels that differ, where it may not.
 
     Examples
     --------
@@ -75,7 +83,8 @@ def read_seeds(
     >>> read_seeds(seeds)
     {'ann': 'left', 'eve': 'right'}
     """
-    read = read_seeds_file(path, node=node, label=label, delimiter=delimiter, header=header, format=format)
+    columns = {"node": node, "label": label, "probability": probability}
+    read = read_seeds_file(path, **columns, several=several, delimiter=delimiter, header=header, format=format)
     return read.seeds if like is None else match_seeds(read.seeds, like, missing="keep")
 
 
@@ -84,18 +93,24 @@ def read_seeds_file(
     *,
     node: Pick = None,
     label: Pick = None,
+    probability: Pick = None,
+    seed_weight: Pick = None,
+    several: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
 ) -> SeedsFile:
-    """Read seeds as `read_seeds` does, and say which columns, header and delimiter were found."""
+    """Read seeds as `read_seeds` does, and say which columns, header and delimiter were found.
+
+    ``seed_weight`` is the column of weights of trust; a seed without one is certain.
+    """
     path = os.fspath(path)
     Input(path).check()
     known = format_of(path, format)
     file = Input(path, known.compression)
     if known.name not in TABLES:
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
-    picks = {"node": node, "label": label}
+    picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
     table: Any
     if known.name in TEXTUAL:
         told = {"delimiter": delimiter, "header": header, "wanted": tuple(picks.values())}
@@ -106,7 +121,12 @@ def read_seeds_file(
         spelling = {}
     layout = Layout(known.name, seed_roles(file.name, table.names, picks), **spelling)
     places = {role: column.number - 1 for role, column in layout.roles.items() if column}
-    return SeedsFile(_collected(file.name, table.batches(places)), layout)
+    rows = seed_rows.read_rows(file.name, table.batches(places))
+    weights = seed_rows.trusted(file.name, rows) if seed_weight is not None else None
+    if probability is not None:
+        return SeedsFile(seed_rows.distributions(file.name, rows), layout, weights)
+    seeds = seed_rows.sets(rows) if several else seed_rows.single_labels(file.name, rows)
+    return SeedsFile(seeds, layout, weights)
 
 
 def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise") -> dict[Any, Any]:
@@ -152,9 +172,9 @@ def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise
 def _not_there(lost: list[Any], graph: Graph, matched: dict[Any, Any]) -> str:
     """What to say of seeds that are not in the graph; where none is, also what its nodes look like."""
     number, them = ("1 seed is", "it") if len(lost) == 1 else (f"{len(lost)} seeds are", "them")
-    shown = ", ".join(map(_shown, lost[:MOST_SHOWN])) + (", ..." if len(lost) > MOST_SHOWN else "")
-    nodes = "" if matched else f" ({graph.n_nodes} nodes, such as {', '.join(map(_shown, graph.nodes[:3].tolist()))})"
-    return f"{number} not in the graph{nodes}: {shown}; correct {them}, or leave {them} out with missing='drop'"
+    some = ", ".join(map(shown, lost[:MOST_SHOWN])) + (", ..." if len(lost) > MOST_SHOWN else "")
+    nodes = "" if matched else f" ({graph.n_nodes} nodes, such as {', '.join(map(shown, graph.nodes[:3].tolist()))})"
+    return f"{number} not in the graph{nodes}: {some}; correct {them}, or leave {them} out with missing='drop'"
 
 
 def _texts(wanted: set[str], nodes: list[Any]) -> dict[str, Any]:
@@ -166,58 +186,3 @@ def _texts(wanted: set[str], nodes: list[Any]) -> dict[str, Any]:
         if text in wanted and texts.setdefault(text, node) is not node:
             shared.add(text)
     return {text: node for text, node in texts.items() if text not in shared}
-
-
-def _collected(path: str, batches: Iterator[Batch]) -> dict[Any, Any]:
-    """The labels of all batches, of which no two may contradict each other."""
-    read = [(batch, _nodes(path, batch), _labels(path, batch)) for batch in batches]
-    seeds: dict[Any, Any] = {}
-    for batch, nodes, labels in read:
-        for row, (node, label) in enumerate(zip(nodes, labels, strict=True)):
-            if label is None or label == "" or label != label:
-                continue
-            if seeds.setdefault(node, label) != label:
-                first = _place(read, node, seeds[node])
-                both = f"{_shown(seeds[node])} ({first}) and {_shown(label)} ({batch.place(row)})"
-                raise FileError(f"{path}: the node {_shown(node)} has two labels, {both}; keep one of them")
-    if not seeds:
-        raise FileError(f"{path} has no seeds: {'every label is empty' if read else 'there are no rows'}")
-    return _without_minus_one(seeds)
-
-
-def _nodes(path: str, batch: Batch) -> list[Any]:
-    nodes = checked_ids(path, batch, "node").to_list()
-    if "" in nodes:
-        raise missing_id(path, batch.place(nodes.index("")), "node")
-    return nodes
-
-
-def _labels(path: str, batch: Batch) -> list[Any]:
-    import polars as pl
-
-    labels = batch.frame["label"]
-    if not (labels.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null) or labels.dtype.is_numeric()):
-        raise FileError(f"{path}: the label column holds {labels.dtype}; labels are text or integers")
-    return labels.to_list()
-
-
-def _place(read: list[tuple[Batch, list[Any], list[Any]]], node: Any, label: Any) -> str:
-    """Where a node has a label for the first time."""
-    for batch, nodes, labels in read:
-        for row, pair in enumerate(zip(nodes, labels, strict=True)):
-            if pair == (node, label):
-                return batch.place(row)
-    raise KeyError(node)
-
-
-def _without_minus_one(seeds: dict[Any, Any]) -> dict[Any, Any]:
-    """Seeds without the label -1, which stands for unknown where labels are integers, also as text."""
-    labels = set(seeds.values())
-    minus_one = labels & {"-1", -1}
-    if not minus_one or not all(isinstance(label, int) or INTEGER.fullmatch(str(label)) for label in labels):
-        return seeds
-    return {node: label for node, label in seeds.items() if label not in minus_one}
-
-
-def _shown(value: Any) -> str:
-    return shorten(value) if isinstance(value, str) else repr(value)
