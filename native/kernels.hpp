@@ -14,8 +14,10 @@
 
 namespace isotherm {
 
-// Rows of at most this many entries ahead are fetched before they are needed.
-constexpr int64_t kAhead = 24;
+// Rows of at most this many entries ahead are fetched before they are needed, into the second-level cache: more of
+// those requests can be under way at once than of those for the first.
+constexpr int64_t kAhead = 32;
+constexpr int kLevel2 = 2;
 
 template <class T>
 struct Csr {
@@ -81,8 +83,8 @@ ISOTHERM_INLINE inline typename Lanes<T, W>::Row gather(const Csr<T>& graph, con
   Row sum = {};
   for (int64_t e = graph.indptr[i]; e < graph.indptr[i + 1]; ++e) {
     const T* ahead = x + static_cast<int64_t>(graph.indices[std::min(e + kAhead, last)]) * W;
-    __builtin_prefetch(ahead);
-    if constexpr (sizeof(T) * W > 64) __builtin_prefetch(reinterpret_cast<const char*>(ahead) + 64);
+    __builtin_prefetch(ahead, 0, kLevel2);
+    if constexpr (sizeof(T) * W > 64) __builtin_prefetch(reinterpret_cast<const char*>(ahead) + 64, 0, kLevel2);
     const Row& neighbour = *reinterpret_cast<const Row*>(x + static_cast<int64_t>(graph.indices[e]) * W);
     if constexpr (Weighted) sum += graph.weights[e] * neighbour;
     else sum += neighbour;
