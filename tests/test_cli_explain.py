@@ -113,14 +113,14 @@ def test_in_a_process_of_its_own(tmp_path: Path, run: Run) -> None:
     assert ascii_only.out.isascii()
     refused = command("explain", "m m.npz", "don", folder=tmp_path)
     assert (refused.status, refused.out) == (2, "")
-    assert refused.err == "isotherm: don is not in the graph; did you mean dan?\n"
+    assert refused.err == "isotherm: 'don' is not in the graph; did you mean 'dan'?\n"
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["m.npz", "Bob"], "Bob is not in the graph; did you mean bob?"),
-        (["m.npz", "x", "y"], "x and 1 more node are not in the graph; it has 7 nodes, such as ann, bob, cat"),
+        (["m.npz", "Bob"], "'Bob' is not in the graph; did you mean 'bob'?"),
+        (["m.npz", "x", "y"], "'x' and 1 more node are not in the graph; it has 7 nodes, such as 'ann', 'bob', 'cat'"),
         (["m.npz"], "isotherm explain needs EDGES SEEDS NODE, or MODEL NODE"),
         (["edges.csv", "seeds.csv"], "isotherm explain needs EDGES SEEDS NODE, or MODEL NODE"),
         ([], "isotherm explain needs EDGES SEEDS NODE, or MODEL NODE"),

@@ -156,17 +156,20 @@ def _percent(share: float) -> str:
 def found_nodes(texts: list[str], graph: "Graph") -> list[Any]:
     """The nodes that have these ids; ``7`` is also the integer."""
     from isotherm.io import match_seeds
+    from isotherm.io.errors import shorten
 
     nodes = {text: node for node, text in match_seeds({text: text for text in texts}, graph, missing="drop").items()}
     lost = [text for text in texts if text not in nodes]
     if lost:
         number = "is" if len(lost) == 1 else f"and {counted(len(lost) - 1, 'more node')} are"
-        raise UsageError(f"{shown(lost[0])} {number} not in the graph; {_remedy(lost[0], graph)}")
+        raise UsageError(f"{shorten(lost[0])} {number} not in the graph; {_remedy(lost[0], graph)}")
     return [nodes[text] for text in dict.fromkeys(texts)]
 
 
 def _remedy(text: str, graph: "Graph") -> str:
     """A node that may be meant, or what nodes look like."""
+    from isotherm.io.errors import shorten
+
     names = list(map(str, graph.nodes.tolist()))
     folded = text.strip().casefold()
     close = next((name for name in names if name.strip().casefold() == folded), None)
@@ -174,5 +177,5 @@ def _remedy(text: str, graph: "Graph") -> str:
         alike = (name for name in names if name[:1] == text[:1] and abs(len(name) - len(text)) <= 2)
         close = next(iter(get_close_matches(text, islice(alike, MOST_SIMILAR), n=1, cutoff=0.65)), None)
     if close is not None:
-        return f"did you mean {shown(close)}?"
-    return f"it has {graph.n_nodes:,} nodes, such as {', '.join(map(shown, names[:3]))}"
+        return f"did you mean {shorten(close)}?"
+    return f"it has {graph.n_nodes:,} nodes, such as {', '.join(map(shorten, names[:3]))}"

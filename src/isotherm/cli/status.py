@@ -118,7 +118,7 @@ def _check_threads() -> None:
 
 def _failed(error: Exception) -> int:
     if isinstance(error, OSError) and error.filename is None and error.errno is not None:
-        say(f"isotherm: standard output cannot be written: {error.strerror}")
+        say(f"isotherm: standard output cannot be written: {error.strerror}; write to a file with room for it")
         _drop_output()
         return BAD_INPUT
     if _is_the_users(error):
