@@ -213,3 +213,16 @@ def test_several_labels(run: Run) -> None:
     assert rows[1].startswith('bob,ann,"milk, tea",')
     suggested = run("suggest", "m.npz", "-n", "6", "-q").out.splitlines()
     assert f'bob,"milk, tea",{min(bob["confidence"])}' in {row.rpartition(",")[0] for row in suggested}
+
+
+def test_labels_that_are_not_certain(run: Run) -> None:
+    Path("doubt.csv").write_text("node,label,trust\nann,tea,\ngus,coffee,\ncat,coffee,0.5\n")
+    outcome = run("explain", "edges.csv", "doubt.csv", "cat", "--seed-weight", "trust", "--json", "-q")
+    assert outcome.status == 0, outcome.err
+    known = {"ann": "tea", "gus": "coffee", "cat": "coffee"}
+    clf = iso.DirichletClassifier().fit(iso.read_graph("edges.csv"), known, seed_weight={"cat": 0.5})
+    assert [seed["share"] for seed in json.loads(outcome.out)[0]["seeds"]] == clf.explain("cat").share.tolist()
+    Path("several.csv").write_text("node,label\nann,tea\nann,cake\ngus,coffee\ngus,cake\n")
+    several = run("explain", "edges.csv", "several.csv", "bob", "--multi-label", "-q")
+    assert "\nann   cake, tea " in several.out
+    assert run("suggest", "edges.csv", "several.csv", "--multi-label", "-q").status == 0

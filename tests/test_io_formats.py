@@ -100,6 +100,7 @@ HEAD = "%%MatrixMarket matrix coordinate real general\n"
         (HEAD + "3 3 1\n0 1 1\n", "line 3: '0.0' is no row"),
         (HEAD + "3 3 1\n1.5 1 1\n", "line 3: '1.5' is no row"),
         (HEAD + "3 3 1\na 1 1\n", "line 3: 'a' is no row"),
+        (HEAD + "3 3 1\n1e313 1 1\n", "line 3: 'inf' is no row"),
         (HEAD + "3 3 1\n1 2\n", "line 3: the row has 2 columns, not 3"),
         (HEAD + "% c\n\n3 3 1\n\n1 2 x\n", "line 6: the weight is 'x'"),
         (HEAD + "3 3 1\n1 2 -1\n", r"line 3: the weight is -1\.0"),

@@ -20,7 +20,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from isotherm.graph import Graph
-from isotherm.io import FileError, blocks, read_graph, read_graph_file, read_seeds, text
+from isotherm.io import FileError, FileWarning, blocks, read_graph, read_graph_file, read_seeds, text
 from isotherm.io.sniff import Dialect, sniff
 
 Edges = dict[tuple[Any, Any], float]
@@ -109,7 +109,7 @@ FRIENDS = "ann,bob\nbob,cat\ncat,ann\ncat,dan\n"
 @pytest.mark.parametrize("directed", [False, True])
 def test_a_header_of_unknown_names_is_suspected(save: Save, directed: bool) -> None:
     path = save("e.csv", UNKNOWN + FRIENDS)
-    with pytest.warns(UserWarning, match=r"e\.csv: the first row .* 'person' and 'friend' .* header=True") as caught:
+    with pytest.warns(FileWarning, match=r"e\.csv: the first row .* 'person' and 'friend' .* header=True") as caught:
         assert read_graph(path, directed=directed).n_edges == 5
     assert len(caught) == 1
 
@@ -129,6 +129,19 @@ def test_a_header_of_unknown_names_is_suspected(save: Save, directed: bool) -> N
 )
 def test_edges_that_are_not_suspected(save: Save, content: str, options: dict[str, Any]) -> None:
     read_graph(save("e.csv", content), **options)  # warnings are errors here
+
+
+def test_blanks_around_ids_are_suspected(save: Save) -> None:
+    with pytest.warns(FileWarning, match=r"e\.csv: ' bob' and 'bob' are different nodes; delete the blanks"):
+        assert read_graph(save("e.csv", "ann, bob\nbob, cat\n")).n_nodes == 4
+    assert read_graph(save("e.csv", "ann, bob\ncat, bob\n")).nodes.tolist() == ["ann", " bob", "cat"]
+
+
+def test_decimal_commas(save: Save) -> None:
+    with pytest.raises(FileError, match=r"e\.csv, line 1: the weight is '0,5'"):
+        read_graph(save("e.csv", "ann;bob;0,5\nbob;cat;1,5\n"))
+    assert read_graph(save("e.csv", "ann;bob;0,5\nbob;cat;1,5\n"), weight=False).nodes.tolist() == ["ann", "bob", "cat"]
+    assert read_graph(save("e.csv", "1,2\n3,4\n")).nodes.tolist() == ["1", "2", "3", "4"]
 
 
 def test_header_can_be_set(save: Save) -> None:
@@ -168,7 +181,8 @@ def test_ids_stay_what_they_are(save: Save) -> None:
         "#x",
     ]
     content = pl.DataFrame({"source": ids, "target": ids[1:] + ids[:1]}).write_csv()
-    assert read_graph(save("e.csv", content)).nodes.tolist() == list(dict.fromkeys(ids))
+    with pytest.warns(FileWarning, match="' 7' and '7' are different nodes"):
+        assert read_graph(save("e.csv", content)).nodes.tolist() == list(dict.fromkeys(ids))
     plain = [name for name in ids if not set(name) & set(" \n") and name != "#x"]
     lines = "".join(f"{u} {v}\n" for u, v in pairwise(plain))
     assert read_graph(save("e.txt", lines)).nodes.tolist() == plain

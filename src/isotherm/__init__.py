@@ -18,6 +18,7 @@ __all__ = [
     "DirichletClassifier",
     "Explanation",
     "FileError",
+    "FileWarning",
     "Graph",
     "LabelSplit",
     "RareClassWarning",
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
     from isotherm.explanation import Explanation
     from isotherm.graph import Graph
-    from isotherm.io import FileError, read_graph, read_seeds, write_labels
+    from isotherm.io import FileError, FileWarning, read_graph, read_seeds, write_labels
     from isotherm.model_selection import LabelSplit, cross_val_score
     from isotherm.seeds import RareClassWarning
     from isotherm.solvers import Solution
@@ -48,6 +49,7 @@ _HOMES = {
     "DirichletClassifier": "classifier",
     "Explanation": "explanation",
     "FileError": "io",
+    "FileWarning": "io",
     "Graph": "graph",
     "LabelSplit": "model_selection",
     "RareClassWarning": "seeds",

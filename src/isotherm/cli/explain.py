@@ -8,9 +8,11 @@ from isotherm.cli.fitting import asked
 from isotherm.cli.options import (
     AS_FOUND,
     BY_DEFAULT,
+    CERTAIN,
     OUTPUT,
     SOLVING,
     VARIABLES,
+    Certainty,
     Columns,
     Force,
     Missing,
@@ -22,6 +24,7 @@ from isotherm.cli.options import (
 )
 from isotherm.cli.signals import nothing_at_stake
 from isotherm.cli.stages import Stages
+from isotherm.cli.tables import counted
 from isotherm.cli.wording import OUTPUT as OF_OUTPUT
 from isotherm.cli.wording import noted, say, speaking
 
@@ -80,6 +83,7 @@ def explain(
     solving: Solving = BY_DEFAULT,
     ignore_missing_seeds: Missing = False,
     columns: Columns = AS_FOUND,
+    certainty: Certainty = CERTAIN,
 ) -> None:
     """Say why nodes have their labels: which seeds heat them.
 
@@ -92,7 +96,9 @@ def explain(
         given = asked("explain", names, "NODE")
         if output is not None:
             _check(output, output_format, force)
-        clf, told = given.fitted(stages, rule=rule, solving=solving, columns=columns, missing=ignore_missing_seeds)
+        clf, told = given.fitted(
+            stages, rule=rule, solving=solving, columns=columns, certainty=certainty, missing=ignore_missing_seeds
+        )
         from isotherm.cli.shares import Account, found_nodes
 
         nodes = found_nodes(given.rest, clf.graph_)
@@ -108,7 +114,7 @@ def explain(
     if output is not None:
         rows = _write(output, explained, top, output_format, force)
         if not quiet:
-            say(f"{rows:,} rows to {'standard output' if output == '-' else output}")
+            say(f"{counted(rows, 'row')} to {'standard output' if output == '-' else output}")
     if json:
         from json import dumps
 

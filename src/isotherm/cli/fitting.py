@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from isotherm.cli.late import load_beside
-from isotherm.cli.options import AS_FOUND, BY_DEFAULT, Columns, Rule, Solving
+from isotherm.cli.options import AS_FOUND, BY_DEFAULT, CERTAIN, Certainty, Columns, Rule, Solving
 from isotherm.cli.reading import read_files
 from isotherm.cli.stages import Stages
 from isotherm.cli.wording import OUTPUT, UsageError, speaking
@@ -32,20 +32,23 @@ class Asked:
     rest: list[str]
 
     def fitted(
-        self, stages: Stages, *, rule: Rule, solving: Solving, columns: Columns, missing: bool
+        self, stages: Stages, *, rule: Rule, solving: Solving, columns: Columns, certainty: Certainty, missing: bool
     ) -> "tuple[DirichletClassifier, str]":
         """The classifier, and how its files are laid out."""
         if len(self.files) == 1:
-            self._check(rule, solving, columns, missing)
+            late = [*["rule"] * (rule != "centered"), *["ignore_missing_seeds"] * missing]
+            late += _changed(replace(solving, threads=None), BY_DEFAULT)
+            self._check([*late, *_changed(columns, AS_FOUND), *_changed(certainty, CERTAIN)])
             return self._loaded(stages, solving), ""
         edges, seeds = self.files
         load_beside("isotherm.classifier", edges)
-        files = read_files(edges, seeds, columns, stages, missing=missing)
+        files = read_files(edges, seeds, columns, stages, missing=missing, certainty=certainty)
         from isotherm.classifier import DirichletClassifier
 
         clf = DirichletClassifier(rule=rule, **solving.of_classifier)
         with stages.stage("solving") as bar:
-            return clf.fit(files.graph, files.known, progress=bar.errors(solving.tol)), str(files)
+            clf.fit(files.graph, files.known, seed_weight=files.weights, progress=bar.errors(solving.tol))
+        return clf, str(files)
 
     def _loaded(self, stages: Stages, solving: Solving) -> "DirichletClassifier":
         with stages.stage("reading"), speaking(OUTPUT):
@@ -56,10 +59,8 @@ class Asked:
             clf.n_threads = solving.threads
         return clf
 
-    def _check(self, rule: Rule, solving: Solving, columns: Columns, missing: bool) -> None:
+    def _check(self, late: list[str]) -> None:
         """Refuse options that come too late."""
-        late = [*["rule"] * (rule != "centered"), *["ignore_missing_seeds"] * missing]
-        late += [*_changed(replace(solving, threads=None), BY_DEFAULT), *_changed(columns, AS_FOUND)]
         if late:
             option = f"--{late[0].replace('_', '-')}"
             raise UsageError(f"{self.files[0]} is fitted already: leave out {option}, or give the edges and the seeds")

@@ -48,7 +48,7 @@ def read_files(
         lost, all_of_them = len(seeds_file.seeds) - len(known), len(seeds_file.seeds)
         if lost:
             message = f"{_name(labels)}: {lost} of {all_of_them} labelled nodes are not in the graph and are left out"
-            warnings.warn(message, UserWarning, stacklevel=2)
+            warnings.warn(message + _about_headers(seeds_file, graph_file), UserWarning, stacklevel=2)
     seed = ": ".join(map(str, next(iter(seeds_file.seeds.items()))))
     layouts = {
         _name(edges): _described(graph_file.layout, graph_file.graph.nodes[0]),

@@ -8,9 +8,11 @@ from isotherm.cli.fitting import asked
 from isotherm.cli.options import (
     AS_FOUND,
     BY_DEFAULT,
+    CERTAIN,
     OUTPUT,
     SOLVING,
     VARIABLES,
+    Certainty,
     Columns,
     Force,
     Missing,
@@ -22,6 +24,7 @@ from isotherm.cli.options import (
 )
 from isotherm.cli.signals import nothing_at_stake
 from isotherm.cli.stages import Stages
+from isotherm.cli.tables import counted
 from isotherm.cli.wording import OUTPUT as OF_OUTPUT
 from isotherm.cli.wording import UsageError, noted, say, speaking
 
@@ -67,6 +70,7 @@ def suggest(
     solving: Solving = BY_DEFAULT,
     ignore_missing_seeds: Missing = False,
     columns: Columns = AS_FOUND,
+    certainty: Certainty = CERTAIN,
 ) -> None:
     """Say which nodes are most worth labelling next.
 
@@ -83,7 +87,9 @@ def suggest(
 
         with speaking(OF_OUTPUT):
             check_output(output, force=force, format=output_format)
-        clf, told = given.fitted(stages, rule=rule, solving=solving, columns=columns, missing=ignore_missing_seeds)
+        clf, told = given.fitted(
+            stages, rule=rule, solving=solving, columns=columns, certainty=certainty, missing=ignore_missing_seeds
+        )
         with stages.stage("suggesting"):
             nodes, values = clf.suggest(number, policy=policy, return_values=True)
     from isotherm.cli.shares import joined, label_of
@@ -100,4 +106,4 @@ def suggest(
         rows = write_table(output, table, format=output_format, force=force)
     if not quiet:
         where = "standard output" if output == "-" else output
-        say(f"{told}\n{rows:,} rows to {where}" if told else f"{rows:,} rows to {where}")
+        say("\n".join(filter(None, [told, f"{counted(rows, 'row')} to {where}"])))

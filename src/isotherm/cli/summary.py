@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.tables import aligned, bar, shown
+from isotherm.cli.tables import aligned, bar, counted, shown
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
@@ -84,7 +84,7 @@ class Summary:
             "peak memory": _size(self.peak_memory_bytes) if self.peak_memory_bytes else "unknown",
         }
         if self.output:
-            rows["written"] = f"{self.rows:,} rows to {self.output}"
+            rows["written"] = f"{counted(self.rows, 'row')} to {self.output}"
         if self.model:
             rows["saved"] = self.model
         facts = aligned([[name, value] for name, value in rows.items()], left=(0, 1))

@@ -4,7 +4,7 @@ Every problem with a file is a `FileError`, a ValueError whose sentence names th
 need polars, and ``.zst`` files zstandard: ``pip install 'isotherm[cli]'``.
 """
 
-from isotherm.io.errors import FileError
+from isotherm.io.errors import FileError, FileWarning
 from isotherm.io.formats import FORMATS
 from isotherm.io.graphs import GraphFile, read_graph, read_graph_file
 from isotherm.io.labels import write_labels, write_table
@@ -16,6 +16,7 @@ __all__ = [
     "FORMATS",
     "Column",
     "FileError",
+    "FileWarning",
     "GraphFile",
     "Layout",
     "SeedsFile",

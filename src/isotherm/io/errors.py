@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-__all__ = ["FileError", "blaming", "is_panic", "need", "quiet_natives", "refuse", "shorten"]
+__all__ = ["FileError", "FileWarning", "blaming", "is_panic", "need", "quiet_natives", "refuse", "shorten"]
 
 STANDARD = "-"
 
@@ -25,6 +25,10 @@ class FileError(ValueError):
         ...
     isotherm.io.errors.FileError: edges.csv, line 7: the weight is 'x'; it must be a number
     """
+
+
+class FileWarning(UserWarning):
+    """A file that can be read, but perhaps not as it was meant."""
 
 
 def refuse(path: str, error: OSError) -> NoReturn:

@@ -9,7 +9,7 @@ import numpy as np
 
 from isotherm.graph import Graph
 from isotherm.io.edges import Options, built, read_edges
-from isotherm.io.errors import FileError, shorten
+from isotherm.io.errors import FileError, FileWarning, shorten
 from isotherm.io.formats import Format, format_of
 from isotherm.io.layout import Layout, Pick
 from isotherm.io.matrices import read_npz
@@ -21,6 +21,7 @@ from isotherm.io.xml import read_gexf, read_graphml
 
 __all__ = ["GraphFile", "read_graph", "read_graph_file"]
 
+SOME = 10_000  # nodes that are looked at
 FEW_EDGES = 4
 RARE = 0.05  # share of the edges that stand alone
 
@@ -150,6 +151,7 @@ def read_graph_file(
             return GraphFile(*READERS[known.name](file, options))
         edges = read_edges(file, known, options)
         graph = built(edges, directed=bool(options.directed))
+        _warn_about_blanks(file, graph)
         if options.header is None and edges.layout.header is False:
             _warn_about_header(file, graph, edges.layout)
         return GraphFile(graph, edges.layout)
@@ -169,7 +171,22 @@ def _warn_about_header(file: Input, graph: Graph, layout: Layout) -> None:
         warnings.warn(
             f"{file.name}: the first row is read as an edge, though {first} occur nowhere else; "
             "if it names the columns, say so with header=True, and if not, with header=False",
-            UserWarning,
+            FileWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_about_blanks(file: Input, graph: Graph) -> None:
+    """Warn if ids differ by the blanks around them only, as where a blank follows each comma."""
+    blank = [node for node in graph.nodes[:SOME].tolist() if isinstance(node, str) and node != node.strip()]
+    twins = {node.strip() for node in blank}.intersection(graph.nodes.tolist()) if blank else set()
+    if twins:
+        bare = min(twins)
+        padded = next(node for node in blank if node.strip() == bare)
+        warnings.warn(
+            f"{file.name}: {shorten(padded)} and {shorten(bare)} are different nodes; "
+            "delete the blanks around ids if they are the same",
+            FileWarning,
             stacklevel=3,
         )
 

@@ -107,7 +107,7 @@ def _numbers(path: str, batch: Batch, role: str, head: _Head) -> NDArray[Any]:
     most = head.size[0] if role == "row" else head.size[1]
     given = batch.frame[role]
     indices = given.cast(pl.Float64, strict=False).fill_null(0).to_numpy()
-    wrong = ~((indices >= 1) & (indices <= most) & (indices % 1 == 0))
+    wrong = ~((indices >= 1) & (indices <= most) & (indices == np.floor(indices)))
     if wrong.any():
         row = int(wrong.argmax())
         shown = shorten(str(given[row]))

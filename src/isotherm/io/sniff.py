@@ -2,8 +2,9 @@
 
 Delimiter
     The one of comma, tab, semicolon, bar and whitespace by which most of the lines have the same number of fields, at
-    least two; where several do, the suffix decides: ``.csv`` prefers the comma, ``.tsv`` and ``.txt`` the tab. Fields
-    may be quoted, unless whitespace or the tabs of a ``.txt`` file part them.
+    least two; where several do, the suffix decides: ``.csv`` prefers the comma, ``.tsv`` and ``.txt`` the tab. A comma
+    between digits in rows that semicolons part is a decimal comma. Fields may be quoted, unless whitespace or the tabs
+    of a ``.txt`` file part them.
 Comments
     Lines that begin with ``#`` or ``%``: anywhere in ``.txt``, ``.edges`` and the like and where whitespace parts the
     fields, but only at the top of CSV and TSV. Ids may begin so too. Hence a line without a blank after its signs that
@@ -15,6 +16,7 @@ Header
 """
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -38,6 +40,7 @@ CSV_ERRORS = {
     "new-line": "there is a carriage return inside a field",
     "larger than": f"a field has more than {csv.field_size_limit()} characters",
 }
+DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d)")
 REMEDY = "put fields with quotes or line breaks in quotes, and double the quotes in them"
 SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "whitespace": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 
@@ -194,7 +197,7 @@ def sniff(
         names = (names[0] or "").lstrip("#% "), *names[1:]
     skip = rows[0].last if header else rows[0].line - 1
     data = even[1:] if header else even
-    numeric = width > 2 and bool(data) and 2 * sum(is_number(row[2]) for row in data) >= len(data)
+    numeric = width > 2 and bool(data) and 2 * sum(is_number(row[2].replace(",", ".")) for row in data) >= len(data)
     return Dialect(dialect.delimiter, dialect.quoted, dialect.commented, names, header, skip, numeric)
 
 
@@ -214,7 +217,7 @@ def is_number(text: str) -> bool:
 def _split(path: str, body: bytes, family: str, delimiter: str | None, first: int) -> tuple[Dialect, list[Record]]:
     """The dialect by which most lines have the same number of fields, and the rows."""
     best, chosen = 0.0, None
-    for candidate in delimiter or PREFERENCES[family]:
+    for candidate in delimiter or PREFERENCES[family].replace("," if _has_decimal_commas(body) else "", ""):
         dialect = _dialect(candidate, family)
         rows = list(_readable(path, body, dialect, first))
         if _evenness(rows) > best:
@@ -224,6 +227,12 @@ def _split(path: str, body: bytes, family: str, delimiter: str | None, first: in
         rows = list(records(path, body, dialect, first))  # says what is wrong, if anything is
         raise _one_column(path, dialect, rows)
     return chosen
+
+
+def _has_decimal_commas(body: bytes) -> bool:
+    """Whether all commas are inside numbers, and semicolons part the fields of all lines."""
+    lines = sum(map(bool, map(bytes.strip, body.split(b"\n"))))
+    return 0 < body.count(b",") == len(DECIMAL_COMMA.findall(body)) and body.count(b";") >= lines
 
 
 def _dialect(delimiter: str, family: str) -> Dialect:
