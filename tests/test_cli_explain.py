@@ -215,6 +215,7 @@ def test_several_labels(run: Run) -> None:
     assert f'bob,"milk, tea",{min(bob["confidence"])}' in {row.rpartition(",")[0] for row in suggested}
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
 def test_labels_that_are_not_certain(run: Run) -> None:
     Path("doubt.csv").write_text("node,label,trust\nann,tea,\ngus,coffee,\ncat,coffee,0.5\n")
     outcome = run("explain", "edges.csv", "doubt.csv", "cat", "--seed-weight", "trust", "--json", "-q")
