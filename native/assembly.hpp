@@ -95,15 +95,9 @@ void assemble(const Entries<T>& list, const Sorted<T>& out, int threads) {
   constexpr int64_t ahead = 16;
   const int64_t parts = std::clamp<int64_t>(list.count / std::max(out.rows, kThreadWork), 1, threads);
   std::vector<std::unique_ptr<int64_t[]>> next(parts);
-  const auto in_parts = [&](const auto& body) {
-    std::vector<std::thread> pool;
-    for (int64_t p = 1; p < parts; ++p) pool.emplace_back(body, p);
-    body(0);
-    for (auto& thread : pool) thread.join();
-  };
   const auto begin = [&](int64_t part) { return list.count / parts * part + std::min(part, list.count % parts); };
 
-  in_parts([&](int64_t part) {
+  in_parts(parts, [&](int64_t part) {
     next[part].reset(new int64_t[out.rows]());
     int64_t* const counts = next[part].get();
     in_runs(list.rows, begin(part), begin(part + 1), [&](int32_t row, int64_t from, int64_t to) {
@@ -116,7 +110,7 @@ void assemble(const Entries<T>& list, const Sorted<T>& out, int threads) {
     for (auto& places : next) before += std::exchange(places[row], before);
   }
   out.indptr[out.rows] = before;
-  in_parts([&](int64_t part) {
+  in_parts(parts, [&](int64_t part) {
     int64_t* const places = next[part].get();
     in_runs(list.rows, begin(part), begin(part + 1), [&](int32_t row, int64_t from, int64_t to) {
       __builtin_prefetch(places + list.rows[std::min(to + ahead, list.count - 1)], 1);
@@ -135,6 +129,45 @@ void assemble(const Entries<T>& list, const Sorted<T>& out, int threads) {
       const int64_t start = out.indptr[row];
       sorter.sort(out.indices + start, out.weights ? out.weights + start : nullptr, out.indptr[row + 1] - start);
     }
+  });
+}
+
+// The bipartite graph [[0, A], [A^T, 0]] of the arcs A: rows 0 to n - 1 hold the arcs out of each node, to n + target;
+// rows n to 2n - 1 those into it, from source, in order. Sizes of the outputs: 2n + 1, 2 entries, 2 entries. Each thread
+// reads all arcs, and writes those into a part of the nodes.
+template <class T>
+void bipartite(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
+  constexpr int64_t ahead = 16;
+  const int64_t n = arcs.rows, entries = arcs.indptr[n];
+  const int64_t parts = std::clamp<int64_t>(entries / kThreadWork, 1, threads);
+  std::vector<int64_t> next(n + 1, 0), bounds(parts + 1, n);
+  in_parts(parts, [&](int64_t part) {
+    const int64_t low = n * part / parts, high = n * (part + 1) / parts;
+    for (int64_t e = 0; e < entries; ++e)
+      if (arcs.indices[e] >= low && arcs.indices[e] < high) ++next[arcs.indices[e] + 1];
+  });
+  std::partial_sum(next.begin(), next.end(), next.begin());
+  for (int64_t i = 0; i <= n; ++i) {
+    out.indptr[i] = arcs.indptr[i];
+    out.indptr[n + i] = entries + next[i];
+  }
+  for (int64_t part = 0; part < parts; ++part)
+    bounds[part] = std::lower_bound(next.begin(), next.end(), entries / parts * part) - next.begin();
+  in_parts(parts, [&](int64_t part) {
+    const int64_t low = bounds[part], high = bounds[part + 1];
+    for (int64_t e = entries * part / parts; e < entries * (part + 1) / parts; ++e) {
+      out.indices[e] = static_cast<int32_t>(arcs.indices[e] + n);
+      if (arcs.weights) out.weights[e] = arcs.weights[e];
+    }
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t e = arcs.indptr[i]; e < arcs.indptr[i + 1]; ++e) {
+        const int64_t later = arcs.indices[std::min(e + ahead, entries - 1)];
+        if (later >= low && later < high) __builtin_prefetch(out.indices + entries + next[later], 1);
+        if (arcs.indices[e] < low || arcs.indices[e] >= high) continue;
+        const int64_t back = entries + next[arcs.indices[e]]++;
+        out.indices[back] = static_cast<int32_t>(i);
+        if (arcs.weights) out.weights[back] = arcs.weights[e];
+      }
   });
 }
 

@@ -164,19 +164,17 @@ void define(nb::module_& m) {
         nb::arg("threads"));
 
   m.def("bipartite",
-        [](Indptr indptr, Indices indices, Weights<T> weights) {
-          const Csr<T> arcs = csr<T>(indptr, indices, weights);
-          std::vector<int64_t> new_indptr(2 * arcs.rows + 1);
-          std::vector<int32_t> new_indices(2 * indices.size());
-          std::vector<T> new_weights(weights ? new_indices.size() : 0);
-          {
-            nb::gil_scoped_release release;
-            bipartite<T>(arcs, new_indptr.data(), new_indices.data(), new_weights.data());
-          }
-          return nb::make_tuple(as_array(std::move(new_indptr)), as_array(std::move(new_indices)),
-                                weights ? as_array(std::move(new_weights)) : nb::none());
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<int64_t> out_indptr, Vector<int32_t> out_indices,
+           std::optional<Vector<T>> out_weights, int threads) {
+          nb::gil_scoped_release release;
+          bipartite<T>(csr<T>(indptr, indices, weights),
+                       {out_indptr.data(), out_indices.data(), out_weights ? out_weights->data() : nullptr,
+                        static_cast<int64_t>(out_indptr.size()) - 1},
+                       threads);
         },
-        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none());
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("out_indptr").noconvert(), nb::arg("out_indices").noconvert(),
+        nb::arg("out_weights").noconvert().none(), nb::arg("threads"));
 
   m.def("eliminate",
         [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const uint8_t> interior, uint64_t seed,

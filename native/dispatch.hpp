@@ -124,4 +124,13 @@ void for_chunks(const Chunks& chunks, int threads, const Body& body) {
   for (auto& thread : pool) thread.join();
 }
 
+// Calls body(part) for each part of a work, each on a thread of its own.
+template <class Body>
+void in_parts(int64_t parts, const Body& body) {
+  std::vector<std::thread> pool;
+  for (int64_t part = 1; part < parts; ++part) pool.emplace_back(body, part);
+  body(0);
+  for (auto& thread : pool) thread.join();
+}
+
 }  // namespace isotherm

@@ -320,27 +320,6 @@ Scan scan(const Csr<T>& graph, int threads) {
   return {all.ordered, all.skew == 0, all.loops};
 }
 
-// The bipartite graph [[0, A], [A^T, 0]] of the arcs A: rows 0 to n - 1 hold the arcs out of each node, to n + target;
-// rows n to 2n - 1 those into it, from source, in order. Sizes of the outputs: 2n + 1, 2 entries, 2 entries.
-template <class T>
-void bipartite(const Csr<T>& arcs, int64_t* indptr, int32_t* indices, T* weights) {
-  const int64_t n = arcs.rows, entries = arcs.indptr[n];
-  std::vector<int64_t> next(n + 1, 0);
-  for (int64_t e = 0; e < entries; ++e) ++next[arcs.indices[e] + 1];
-  for (int64_t j = 0; j < n; ++j) next[j + 1] += next[j];
-  for (int64_t i = 0; i <= n; ++i) {
-    indptr[i] = arcs.indptr[i];
-    indptr[n + i] = entries + next[i];
-  }
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t e = arcs.indptr[i]; e < arcs.indptr[i + 1]; ++e) {
-      const int64_t back = entries + next[arcs.indices[e]]++;
-      indices[e] = static_cast<int32_t>(arcs.indices[e] + n);
-      indices[back] = static_cast<int32_t>(i);
-      if (arcs.weights) weights[e] = weights[back] = arcs.weights[e];
-    }
-}
-
 // Marks every node that a path joins to a seed. Nodes look for a marked neighbour while many of them find one, which
 // takes a probe or two a node; the last ones are followed edge by edge.
 inline void reach(const int64_t* indptr, const int32_t* indices, int64_t rows, uint8_t* reached) {

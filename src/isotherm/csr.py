@@ -15,6 +15,7 @@ __all__ = [
     "Csr",
     "as_sparse",
     "assembled",
+    "bipartite",
     "both_ways",
     "check_size",
     "checked_entries",
@@ -161,6 +162,14 @@ def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any] | 
     room = None if weights is None else np.empty_like(weights)
     csr = Csr(np.empty(len(nodes) + 1, dtype=np.int64), np.empty(len(rows), dtype=np.int32), room)
     kernels.active.assemble(*ends, weights, *csr, kernels.thread_count())
+    return csr
+
+
+def bipartite(arcs: Csr) -> Csr:
+    """The matrix ``[[0, A], [A.T, 0]]`` of the arcs A."""
+    weights = None if arcs.weights is None else np.empty(2 * arcs.entries, dtype=arcs.weights.dtype)
+    csr = Csr(np.empty(2 * arcs.n + 1, dtype=np.int64), np.empty(2 * arcs.entries, dtype=np.int32), weights)
+    kernels.active.bipartite(*arcs, *csr, kernels.thread_count())
     return csr
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from isotherm import kernels
 from isotherm.csr import (
     Csr,
     as_sparse,
     assembled,
+    bipartite,
     check_size,
     checked_entries,
     edge_weights,
@@ -102,7 +102,7 @@ class Graph:
         """
         if not self.directed:
             return self.csr
-        return read_only(Csr(*kernels.active.bipartite(*self.csr)))
+        return read_only(bipartite(self.csr))
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:

@@ -110,12 +110,22 @@ def assemble(
         sorted_weights[:] = weights[order]
 
 
-def bipartite(indptr: Indptr, indices: Indices, weights: Floats | None) -> tuple[Indptr, Indices, Floats | None]:
+def bipartite(
+    indptr: Indptr,
+    indices: Indices,
+    weights: Floats | None,
+    out_indptr: Indptr,
+    out_indices: Indices,
+    out_weights: Floats | None,
+    threads: int,
+) -> None:
     """The bipartite graph ``[[0, A], [A.T, 0]]`` of the arcs A."""
     arcs = _matrix(indptr, indices, weights, np.float64)
     both = block_array([[None, arcs], [arcs.T, None]], format="csr")
     both.sort_indices()
-    return both.indptr.astype(np.int64), both.indices.astype(np.int32), None if weights is None else both.data
+    out_indptr[:], out_indices[:] = both.indptr, both.indices
+    if out_weights is not None:
+        out_weights[:] = both.data
 
 
 def eliminate(
