@@ -169,6 +169,7 @@ def test_a_matrix_of_edges_is_no_model(run: Run) -> None:
     outcome = run("explain", "graph.npz", "known.csv", "1", "--json", "-q")
     assert outcome.status == 0, outcome.err
     assert [seed["seed"] for seed in json.loads(outcome.out)[0]["seeds"]] == [0, 2]
+    assert "knwn.csv does not exist; did you mean known.csv?" in run("explain", "graph.npz", "knwn.csv", "1").err
 
 
 def test_a_node_that_no_seed_reaches(run: Run) -> None:

@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
+from zipfile import is_zipfile
 
 from isotherm.cli.late import load_beside
 from isotherm.cli.options import AS_FOUND, BY_DEFAULT, CERTAIN, Certainty, Columns, Rule, Solving
@@ -82,8 +83,9 @@ def asked(command: str, arguments: tuple[str, ...], needed: str = "") -> Asked:
 
 
 def _may_be_model(given: list[str]) -> bool:
-    """Whether the first is a damaged model: a matrix would be followed by a file of seeds."""
-    return given[0].endswith(".npz") and not any(name == "-" or os.path.exists(name) for name in given[1:2])
+    """Whether the first is a missing or damaged model: a matrix can be opened, or is followed by a file of seeds."""
+    seeds = any(name == "-" or os.path.exists(name) for name in given[1:2])
+    return given[0].endswith(".npz") and not seeds and not is_zipfile(given[0])
 
 
 def _changed(given: Any, usual: Any) -> list[str]:
