@@ -21,10 +21,19 @@ EXPECTED_FAILURES = {
     "check_fit2d_1feature": "all its nodes have the same label, and one class is not enough",
     "check_classifiers_classes": "it uses -1 as a label, which here means unknown",
 }
+CALIBRATED = {"check_classifiers_train": "the label is what the rule says, not the most probable class"}
 
 
-@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
-@parametrize_with_checks([iso.DirichletClassifier()], expected_failed_checks=lambda estimator: EXPECTED_FAILURES)  # type: ignore[untyped-decorator]
+def expected_failures(estimator: iso.DirichletClassifier) -> dict[str, str]:
+    return EXPECTED_FAILURES if estimator.calibration is None else EXPECTED_FAILURES | CALIBRATED
+
+
+@pytest.mark.filterwarnings(
+    "ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning", "ignore::isotherm.CalibrationWarning"
+)
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [iso.DirichletClassifier(), iso.DirichletClassifier(calibration=None)], expected_failed_checks=expected_failures
+)
 def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
@@ -82,6 +91,7 @@ def test_string_labels_with_any_sign_for_unknown(container: Any, unknown: Any) -
     assert clf.labels_.tolist() == ["a", "a", "b", "b"]
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
 @pytest.mark.parametrize("labels", [{"a": 3, "d": 7}, {"a": "x", "d": "y"}])
 def test_unreached_nodes_have_no_label_and_no_confidence(labels: dict[str, Any]) -> None:
     graph = iso.Graph.from_edges(["a", "b", "c", "e"], ["b", "c", "d", "f"])
@@ -95,10 +105,11 @@ def test_unreached_nodes_have_no_label_and_no_confidence(labels: dict[str, Any])
     np.testing.assert_array_equal(clf.predict_proba()[4:], 0)
 
 
-def test_probabilities() -> None:
+def test_probabilities_without_calibration_are_the_softmax_of_the_scores() -> None:
     graph = iso.Graph.from_networkx(nx.les_miserables_graph())
     labels = {"Valjean": "a", "Marius": "b", "Myriel": "c"}
-    clf = iso.DirichletClassifier().fit(graph, labels)
+    clf = iso.DirichletClassifier(calibration=None).fit(graph, labels)
+    assert clf.calibration_ is None
     probabilities = clf.predict_proba()
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
     np.testing.assert_array_equal(clf.classes_[probabilities.argmax(axis=1)], clf.labels_)
@@ -109,9 +120,11 @@ def test_probabilities() -> None:
     np.testing.assert_array_equal(clf.confidence_[graph.index(list(labels))], 1)
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
+@pytest.mark.parametrize("calibration", ["auto", None])
 @pytest.mark.parametrize("rule", RULES)
-def test_a_new_node_has_the_mean_temperature_of_its_neighbours(karate: Any, rule: str) -> None:
-    clf = iso.DirichletClassifier(rule=rule, tol=1e-9).fit(karate, LEADERS)
+def test_a_new_node_has_the_mean_temperature_of_its_neighbours(karate: Any, rule: str, calibration: str) -> None:
+    clf = iso.DirichletClassifier(rule=rule, tol=1e-9, calibration=calibration).fit(karate, LEADERS)
     others = np.delete(np.arange(34), [0, 33])
     own_rows = csr_array(nx.to_scipy_sparse_array(karate))[others]
     np.testing.assert_array_equal(clf.predict(own_rows), clf.labels_[others])
@@ -158,6 +171,7 @@ def test_a_path_is_split_in_the_middle() -> None:
         assert np.count_nonzero(clf.labels_ == "a") == 100
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
 def test_clone_pickle_and_parameters(karate: Any) -> None:
     clf = iso.DirichletClassifier(rule="relative", tol=1e-5).fit(karate, LEADERS)
     assert clone(clf).get_params() == clf.get_params()
@@ -166,6 +180,7 @@ def test_clone_pickle_and_parameters(karate: Any) -> None:
     np.testing.assert_array_equal(again.predict_proba(), clf.predict_proba())
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
 def test_a_second_fit_forgets_the_first(karate: Any) -> None:
     clf = iso.DirichletClassifier().fit(karate, LEADERS)
     first = clf.confidence_
@@ -193,6 +208,7 @@ def test_a_class_with_a_single_seed_is_worth_a_warning() -> None:
         ({"solver": "jacobi"}, "solver='jacobi', but it must be one of 'auto', 'cg', 'direct', 'elimination'"),
         ({"side": "target"}, "side='target', but it must be one of 'both', 'source'"),
         ({"engine": "cloud"}, "engine='cloud', but it must be one of 'local'"),
+        ({"calibration": "platt"}, "calibration='platt', but it must be one of 'auto', None"),
         ({"tol": 0}, "tol=0, but it must be positive"),
         ({"tol": None}, "tol=None asks for a fixed number of iterations: set max_iter"),
         ({"max_iter": 0}, "max_iter=0, but it must be at least 1"),

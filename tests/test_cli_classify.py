@@ -40,6 +40,7 @@ READERS: dict[str, Any] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
 @pytest.mark.parametrize("suffix", READERS)
 def test_every_output_holds_what_the_classifier_says(run: Run, suffix: str) -> None:
     path = f"labels.{suffix}"
@@ -102,7 +103,9 @@ def test_the_summary_for_people(run: Run) -> None:
     assert facts["unreached"] == "0"
     assert facts["rule"] == "centered"
     assert facts["solver"].startswith("direct, 0 iterations, residual ")
-    assert re.fullmatch(r"reading [\d.]+, solving [\d.]+, writing [\d.]+, total [\d.]+", facts["seconds"])
+    assert re.fullmatch(
+        r"reading [\d.]+, solving [\d.]+, calibrating [\d.]+, writing [\d.]+, total [\d.]+", facts["seconds"]
+    )
     *counts, share = facts["coffee"].split()
     assert counts == ["1", "50.0%", "4", "57.1%"]
     assert len(share) == 12  # of 20 for 57.1%, the last one cut
@@ -115,7 +118,7 @@ def test_the_summary_for_machines(run: Run) -> None:
     assert (summary["nodes"], summary["edges"], summary["classes"], summary["seeds"]) == (7, 8, 2, 2)
     assert (summary["solver"], summary["rule"], summary["unreached"], summary["rows"]) == ("cg", "centered", 0, 7)
     assert summary["counts"] == {"coffee": {"seeds": 1, "result": 4}, "tea": {"seeds": 1, "result": 3}}
-    assert set(summary["seconds"]) == {"reading", "solving", "writing", "total"}
+    assert set(summary["seconds"]) == {"reading", "solving", "calibrating", "writing", "total"}
     assert summary["seconds"]["total"] >= sum(summary["seconds"].values()) / 2
     assert summary["peak_memory_bytes"] > 10**7
     assert summary["layouts"]["seeds.csv"].startswith("node=col 1")
@@ -203,7 +206,7 @@ def test_columns_can_be_chosen(run: Run) -> None:
 
 def test_the_choices_are_those_of_the_library() -> None:
     fields = typing.get_type_hints(options.Solving)
-    assert typing.get_args(options.Rule) == RULES
+    assert typing.get_args(options.Rule) == (*RULES, "auto")
     assert set(typing.get_args(fields["solver"])) == set(SOLVERS)
     assert typing.get_args(fields["engine"]) == ENGINES
     parameters = iso.DirichletClassifier().get_params()
@@ -213,7 +216,10 @@ def test_the_choices_are_those_of_the_library() -> None:
 def test_many_classes_in_little_memory(run: Run) -> None:
     outcome = run("classify", "edges.csv", "seeds.csv", "--max-memory", "100 B")
     assert outcome.status == 0, outcome.err
-    assert outcome.out == run("classify", "edges.csv", "seeds.csv").out
+    clf = iso.DirichletClassifier(calibration=None).fit(read_graph("edges.csv"), read_seeds("seeds.csv"))
+    frame = pl.read_csv(outcome.out.encode())
+    assert frame["label"].to_list() == clf.labels_.tolist()
+    np.testing.assert_allclose(frame["confidence"], clf.confidence_, rtol=1e-6)
     for option in ("--temperatures", "--probabilities"):
         refused = run("classify", "edges.csv", "seeds.csv", "--max-memory", "100 B", option, "-o", "l.csv")
         assert refused.status == 2

@@ -21,6 +21,7 @@ from isotherm.cli import classify, evaluate, explain, scores, suggest
 from isotherm.cli.app import app
 from isotherm.datasets import debian_packages
 from isotherm.evaluation import Evaluation, RuleScores
+from isotherm.reliability import reliability
 from isotherm.rules import RULES
 
 ROOT = Path(__file__).parent.parent
@@ -41,8 +42,8 @@ def test_evaluate_prints_the_scores_of_all_rules(run: Run) -> None:
     outcome = run("evaluate", "edges.csv", "labels.csv", "--fraction", "0.4", "--policy", "balanced", "--runs", "3")
     assert outcome.status == 0, outcome.err
     rows = [line.split() for line in outcome.out.splitlines()]
-    assert ["rule", "macro-F1", "micro-F1", "accuracy"] in rows
-    assert {row[0] for row in rows if row[2:3] == ["\N{PLUS-MINUS SIGN}"]} == set(RULES)
+    assert ["rule", "macro-F1", "micro-F1", "accuracy", "ECE"] in rows
+    assert {row[0] for row in rows if row[2:3] == ["\N{PLUS-MINUS SIGN}"]} == {*RULES, "auto"}
     assert [row[0] for row in rows if row[-1:] == ["best"]] == ["centered"]
     assert "3 seeds (balanced), 4 hidden labels (0 unreached), 2 classes, 3 runs" in outcome.out
     assert "source=col 1" in outcome.err
@@ -63,7 +64,7 @@ def test_evaluate_prints_classes_and_confusion_and_draws(run: Run) -> None:
 def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     some, counts = np.ones(1), csr_array(np.array([[5, 3, 0], [1, 9, 2]]))
     found = Evaluation(
-        {"centered": RuleScores(some, some, some, counts)},
+        {"centered": RuleScores(some, some, some, counts, some, reliability(some, some == 1))},
         np.array(["tea", "coffee"]),
         *[np.ones(1, dtype=np.int64)] * 3,
     )
@@ -250,6 +251,7 @@ def test_the_commands_of_a_document_work_as_printed(run: Run, document: str) -> 
     work_as_printed(run, lines)
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
 def test_the_results_in_the_guide_are_what_comes_out(run: Run) -> None:
     Path("edges.csv").write_text(
         "source,target\nann,bob\nann,cat\nbob,cat\ncat,dan\ndan,eve\ndan,fay\neve,fay\nfay,gus\n"
@@ -268,7 +270,7 @@ def test_the_results_in_the_guide_are_what_comes_out(run: Run) -> None:
 
 def _steady(text: str) -> str:
     """What is the same each time."""
-    return re.sub(r"(?m)^(seconds|peak memory) .*$|residual .*", "", text)
+    return re.sub(r"(?m)^isotherm: warning: .*\n|^(seconds|peak memory) .*$|residual .*", "", text)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from scipy.sparse import csr_array, save_npz
 import isotherm as iso
 from isotherm.cli.shares import Account, found_nodes
 
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
+
 ROOT = Path(__file__).parent.parent
 
 

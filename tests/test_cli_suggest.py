@@ -10,6 +10,8 @@ from commands import Run, command, runner
 import isotherm as iso
 from isotherm.suggestion import POLICIES
 
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
+
 
 @pytest.fixture
 def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:

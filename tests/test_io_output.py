@@ -27,6 +27,8 @@ from isotherm.graph import Graph
 from isotherm.io import FileError, check_output, labels, read_seeds, write_labels
 from isotherm.io.output import writing
 
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
+
 GRAPH = Graph.from_edges(["a", "b", "c", "x"], ["b", "c", "d", "y"])
 COLUMNS = {"label": ["left", None], "confidence": [1.0, 0.0]}
 PAIR = Graph.from_edges(["a"], ["b"])

@@ -17,6 +17,8 @@ import isotherm as iso
 from isotherm.multilabel import _best_shift
 from isotherm.rules import RULES
 
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
+
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 
 

@@ -13,6 +13,8 @@ from isotherm.revision import changed_seeds, warm_start
 from isotherm.seeds import Seeds
 from isotherm.solvers import SOLVERS
 
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
+
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 
 

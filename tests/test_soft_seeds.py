@@ -16,6 +16,8 @@ from isotherm.rules import RULES
 from isotherm.soft_seeds import ground, soft_seeds
 from isotherm.solvers import SOLVERS
 
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
+
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 sides = pytest.mark.parametrize("side", ["both", "source"])
 WEIGHTS = st.lists(st.sampled_from([0.01, 0.3, 1.0, 7.0, 200.0, np.inf]), min_size=1, max_size=8)

@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 import isotherm as iso
 from isotherm.suggestion import ON, POLICIES, Reach
 
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
+
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 
 

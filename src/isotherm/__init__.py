@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BlockModel",
+    "CalibrationWarning",
     "ConvergenceWarning",
     "DirichletClassifier",
     "Explanation",
@@ -34,6 +35,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from isotherm.block_model import BlockModel
+    from isotherm.calibration import CalibrationWarning
     from isotherm.classifier import DirichletClassifier, load
     from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
     from isotherm.explanation import Explanation
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BlockModel": "block_model",
+    "CalibrationWarning": "calibration",
     "ConvergenceWarning": "dirichlet",
     "DirichletClassifier": "classifier",
     "Explanation": "explanation",

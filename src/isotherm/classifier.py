@@ -14,7 +14,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, column_or_1d, validate_data
 
+from isotherm.calibration import Calibration
 from isotherm.certificate import Certificate, certify
+from isotherm.confidence import Confidence, effective_number
 from isotherm.dirichlet import ConvergenceWarning
 from isotherm.engines import ENGINES, get_engine
 from isotherm.explanation import Explainer, Explanation
@@ -26,6 +28,7 @@ from isotherm.revision import changed_seeds, warm_start
 from isotherm.rules import RULES, apply_rule
 from isotherm.saving import load_values, save_values
 from isotherm.seeds import Seeds
+from isotherm.selection import RuleScore
 from isotherm.solvers import SOLVERS, Progress, Solution
 from isotherm.solvers.base import Floats
 from isotherm.suggestion import check_wish, suggest
@@ -33,12 +36,15 @@ from isotherm.suggestion import check_wish, suggest
 __all__ = ["DirichletClassifier", "load"]
 
 DEFAULT_TOL = 1e-3
-KEPT = ("temperatures_", "scores_")
+ROUGH_TOL = 1e-2  # for solves without some of the seeds: what chance does to these is far more
+KEPT = ("temperatures_", "scores_", "certified_", "calibration_", "rule_report_", "best_rule_")
+FOUND_LATER = ("_confidence", "_explainer", "_certificate")
 BEST = ("best_classes_", "best_scores_")
 SAVED = (
     "graph_",
     "seeds_",
     "solution_",
+    "rule_",
     "_certificate",
     *BEST,
     "_best_confidence",
@@ -56,8 +62,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    rule : {"centered", "relative", "vanilla", "weighted"}
-        How temperatures become scores; see :mod:`isotherm.rules`.
+    rule : {"centered", "relative", "vanilla", "weighted", "auto"}
+        How temperatures become scores; see :mod:`isotherm.rules`. ``auto`` takes the one that finds held-out seeds
+        again best, which costs three more solves; see :mod:`isotherm.selection`.
     solver : {"auto", "cg", "direct", "elimination", "sweeps"}
         How equilibrium is found; ``auto`` is ``direct`` for small graphs, ``cg`` for graphs on which it is fast, and
         ``elimination`` for the others: grids, roads, long chains.
@@ -86,6 +93,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         Bytes that temperatures, scores and probabilities may take; by default a quarter of the machine's memory. Where
         there are more classes than that, they are solved block after block, and of the scores only the best few of
         each node are kept: ``best_classes_`` and ``best_scores_`` instead of ``temperatures_`` and ``scores_``.
+    calibration : {"auto", None}
+        Whether probabilities are calibrated on held-out seeds, so that labels of confidence p are right in a share p
+        of the cases; it costs three more solves on first use. With None they are the softmax of the scores.
 
     Attributes
     ----------
@@ -99,7 +109,15 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     scores_ : ndarray of shape (n, K)
         What the rule made of the temperatures.
     confidence_ : ndarray of shape (n,), or csr_array of shape (n, L)
-        Probability of the label: 1 at seeds, 0 where unreached. Where seeds have several labels each, of each label.
+        Probability of the label: 1 at seeds, 0 where unreached. It is calibrated on first use, unless only the best
+        scores were kept: then it is the softmax of the scores. Where seeds have several labels each, of each label.
+    calibration_ : Calibration or None
+        How temperatures become probabilities, fitted on first use.
+    rule_ : str
+        The rule that was used.
+    rule_report_, best_rule_ : dict, str
+        The macro-F1 of each rule on held-out seeds, and the rule that it speaks for, the one of ``rule="auto"``; found
+        on first use.
     thresholds_ : ndarray of shape (L,)
         Only where seeds have several labels each: the temperature above which a node has the label.
     best_classes_, best_scores_ : ndarray of shape (n, 5)
@@ -133,6 +151,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     scores_: Floats
     reached_: NDArray[np.bool_]
     solution_: Solution
+    _confidence: Confidence
     best_classes_: NDArray[np.int32]
     best_scores_: NDArray[np.float64]
 
@@ -146,6 +165,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         engine: str = "local",
         n_threads: int | None = None,
         max_memory: int | None = None,
+        calibration: str | None = "auto",
         stop: str = "error",
         open_share: float = 0.05,
         threshold: str | float | None = "auto",
@@ -158,6 +178,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.engine = engine
         self.n_threads = n_threads
         self.max_memory = max_memory
+        self.calibration = calibration
         self.stop = stop
         self.open_share = open_share
         self.threshold = threshold
@@ -217,18 +238,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._solve(seeds, start=start, progress=progress)
 
     def _solve(self, seeds: Seeds, *, start: Floats | None, progress: Progress | None) -> Self:
-        for name in ("_known_probabilities", "_explainer", "_certificate", "_memberships", *KEPT, *BEST):
+        for name in (*FOUND_LATER, "_memberships", *KEPT, *BEST):
             self.__dict__.pop(name, None)
         self.seeds_ = seeds
-        options = {
-            "start": start,
-            "side": self.side,
-            "solver": self.solver,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "n_threads": self.n_threads,
-            "progress": progress,
-        }
+        options = {**self._options, "start": start, "progress": progress}
         if isinstance(seeds, LabelSets):
             self._fit_label_sets(seeds, options)
         elif self.stop == "labels":
@@ -245,6 +258,16 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = self.seeds_.classes
         self.n_features_in_ = self.graph_.n_nodes
         self.n_iter_ = max(1, self.solution_.iterations)
+
+    @property
+    def _options(self) -> dict[str, Any]:
+        return {
+            "side": self.side,
+            "solver": self.solver,
+            "tol": self.tol,
+            "max_iter": self.max_iter,
+            "n_threads": self.n_threads,
+        }
 
     def _fit_all(self, options: dict[str, Any]) -> None:
         seeds = self.seeds_
@@ -274,17 +297,36 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         message = f"{share:.1%} of the labels are not certified: they may be ties; raise open_share={self.open_share:g}"
         warnings.warn(message, ConvergenceWarning, stacklevel=3)
 
-    def _take(self, solution: Solution) -> None:
-        """Draw the conclusions from a solution."""
-        seeds = self.seeds_
+    def _take(self, solution: Solution, found: dict[str, Any] | None = None) -> None:
+        """Draw the conclusions from a solution, and from what held-out seeds have told before."""
         self.solution_ = solution
         self.temperatures_ = solution.temperatures
         self.reached_ = ~np.isnan(self.temperatures_[:, 0])
-        self.scores_ = apply_rule(self.rule, self.temperatures_, seeds)
+        if found is None and "_confidence" in self.__dict__:
+            found = self._confidence.found
+        self._confidence = Confidence(
+            self.graph_, self.seeds_, self.temperatures_, rule=self.rule, side=self.side, solve=self._solve_again
+        )
+        self._confidence.take(found or {})
+        self.rule_ = self._confidence.rule
+        self.scores_ = apply_rule(self.rule_, self.temperatures_, self.seeds_)
         self.labels_ = self._with_seeds(self._labels(self.scores_))
 
+    def _solve_again(self, seeds: Seeds) -> Floats:
+        """Temperatures with these seeds only: from the present ones, unless the number of iterations is part of it."""
+        options = {"weights": seeds.weights, **self._options}
+        if self.tol is not None:
+            options |= {"tol": max(self.tol, ROUGH_TOL), "start": self.temperatures_}
+        return get_engine(self.engine).solve(self.graph_, seeds.nodes, seeds.values(), **options).temperatures
+
     def _fit_in_blocks(self, options: dict[str, Any]) -> None:
-        ranking, self.solution_ = rank(get_engine(self.engine), self.graph_, self.seeds_, self.rule, **options)
+        if self.rule == "auto":
+            size = self._needed_memory() / 2**30
+            raise ValueError(
+                f"rule='auto' needs all scores, which take {size:.1f} GB: choose a rule, or raise max_memory"
+            )
+        self.rule_ = self.rule
+        ranking, self.solution_ = rank(get_engine(self.engine), self.graph_, self.seeds_, self.rule_, **options)
         self.best_classes_, self.best_scores_ = ranking.classes, ranking.scores
         self._best_confidence = ranking.confidence
         held = self.seeds_.take(self.seeds_.held)
@@ -300,6 +342,9 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_label_sets(self, seeds: LabelSets, options: dict[str, Any]) -> None:
         if self.stop == "labels":
             raise ValueError("stop='labels' is for seeds with one label each: use stop='error'")
+        if self.rule == "auto":
+            raise ValueError("rule='auto' is for seeds with one label each: choose a rule")
+        self.rule_ = self.rule
         rule, threshold, memory = self.rule, self.threshold, self._allowed_memory()
         self._memberships = find_memberships(
             get_engine(self.engine), self.graph_, seeds, rule=rule, threshold=threshold, max_memory=memory, **options
@@ -328,7 +373,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Nodes whose label is certainly that of exact equilibrium."""
         check_is_fitted(self)
         self._check_one_label("certified_", "lower tol to be sure of the others")
-        codes = self._certificate.labels(self.rule, self.seeds_)
+        codes = self._certificate.labels(self.rule_, self.seeds_)
         return (codes >= 0) & (self.seeds_.decode(codes) == self.labels_)
 
     @cached_property
@@ -362,7 +407,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if name in KEPT and {"best_scores_", "_memberships"} & self.__dict__.keys():
             others = "labels_ and confidence_" if self._several else "best_classes_ and best_scores_"
             raise AttributeError(
-                f"{name} was not kept, since all scores would take {self._needed_memory() / 2**30:.1f} GB: use "
+                f"there is no {name}, since all scores would take {self._needed_memory() / 2**30:.1f} GB: use "
                 f"{others}, or raise max_memory"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -377,18 +422,34 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             of its neighbours, and warms none of them. By default the labels of the graph's own nodes are given.
         """
         check_is_fitted(self)
-        return self.labels_ if X is None else self._labels(self._mean_scores(X))
+        return self.labels_ if X is None else self._labels(self._mean(self._weights(X), self.scores_))
 
     def predict_proba(self, X: Any = None) -> NDArray[np.float64]:
-        """Probabilities of the classes, the softmax of the scores; see :meth:`predict`.
+        """Probabilities of the classes, calibrated on held-out seeds; see :meth:`predict` and ``calibration``.
 
-        A seed has probability 1 for its own class, an unreached node 0 for all. If nodes have several labels, that of
-        each label is its temperature.
+        A seed has probability 1 for its own class, an unreached node 0 for all. The label is what the rule says, which
+        need not be the most probable class: rules favour rare classes, probabilities do not. If nodes have several
+        labels, that of each label is its temperature.
         """
         check_is_fitted(self)
+        temperatures = self.temperatures_  # says so if there were too many to keep
+        weights = None if X is None else self._weights(X)
         if self._several:
-            return np.nan_to_num(self.temperatures_ if X is None else self._mean_scores(X) + self.thresholds_)
-        return self._known_probabilities if X is None else _softmax(self._mean_scores(X))
+            return np.nan_to_num(temperatures if weights is None else self._mean(weights, temperatures))
+        if self.calibration is None:
+            return self._softmax(weights)
+        if weights is None:
+            return self._confidence.probabilities
+        neighbours = effective_number(weights.indptr, weights.data)
+        return self._confidence.calibration.probabilities(self._mean(weights, temperatures), neighbours)
+
+    def _softmax(self, weights: csr_array | None) -> NDArray[np.float64]:
+        if weights is not None:
+            return _softmax(self._mean(weights, self.scores_))
+        probabilities = _softmax(self.scores_)
+        held = self.seeds_.take(self.seeds_.held)
+        probabilities[held.nodes] = held.values()
+        return probabilities
 
     @property
     def confidence_(self) -> Any:
@@ -397,7 +458,54 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._memberships.confidence
         if "best_scores_" in self.__dict__:
             return self._best_confidence
-        return self.predict_proba().max(axis=1)
+        held = self.seeds_.take(self.seeds_.held)
+        codes = np.where(self.reached_, self.scores_.argmax(axis=1), 0)
+        codes[held.nodes] = held.codes
+        return np.take_along_axis(self.predict_proba(), codes[:, None], axis=1)[:, 0]
+
+    def predict_set(self, coverage: float = 0.9) -> NDArray[np.bool_]:
+        """For each node the classes that it may have: its own is among them with probability ``coverage``.
+
+        This holds on average over nodes that are drawn as the seeds were, by split-conformal prediction on held-out
+        seeds. With too few of them for the coverage, and at unreached nodes, the sets have all classes.
+
+        Parameters
+        ----------
+        coverage : float
+            Share of the nodes whose class is to be in their set.
+
+        Returns
+        -------
+        ndarray of bool, shape (n, K)
+            Whether each class belongs to the set of each node. A seed has its own class only; where no class is
+            probable enough, a set is empty.
+        """
+        check_is_fitted(self)
+        if self.calibration is None:
+            raise ValueError("prediction sets need held-out seeds, but calibration=None: set calibration='auto'")
+        self.temperatures_  # noqa: B018 - says so if there were too many to keep
+        return self._told("predict_set").sets(coverage)
+
+    @property
+    def calibration_(self) -> Calibration | None:
+        """How temperatures become probabilities; None if they are the softmax of the scores."""
+        return None if self.calibration is None else self._told("calibration_").calibration
+
+    @property
+    def rule_report_(self) -> dict[str, RuleScore]:
+        """The macro-F1 of each rule on held-out seeds."""
+        return self._told("rule_report_").rule_report
+
+    @property
+    def best_rule_(self) -> str:
+        """The rule that held-out seeds speak for."""
+        return self._told("best_rule_").best_rule
+
+    def _told(self, name: str) -> Confidence:
+        """What held-out seeds tell."""
+        check_is_fitted(self)
+        self._check_one_label(name, "hide some labels to see how well the others are found")
+        return self._confidence
 
     def explain(self, node: Any, *, top: int | None = None) -> Explanation:
         """The seeds that heat a node, with shares that add up to 1.
@@ -475,13 +583,6 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tol = DEFAULT_TOL if self.tol is None else self.tol
         return Explainer(self.graph_, self.seeds_, side=self.side, tol=tol, n_threads=self.n_threads)
 
-    @cached_property
-    def _known_probabilities(self) -> NDArray[np.float64]:
-        probabilities = _softmax(self.scores_)
-        held = self.seeds_.take(self.seeds_.held)
-        probabilities[held.nodes] = held.values()
-        return probabilities
-
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save what was fitted, to be used later without another solve; see :func:`isotherm.load`.
 
@@ -501,17 +602,19 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         fitted = {name: self.__dict__[name] for name in SAVED if name in self.__dict__}
-        save_values(path, {"parameters": self.get_params(), **fitted}, force=force)
+        found = self._confidence.found if "_confidence" in self.__dict__ else {}
+        save_values(path, {"found": found, "parameters": self.get_params(), **fitted}, force=force)
 
     def _restore(self, fitted: dict[str, Any]) -> Self:
         """Take what was saved, and draw the conclusions again."""
+        found = fitted.pop("found", {})
         self.__dict__.update(fitted)
         if "_memberships" in fitted:
             self._take_memberships()
         elif "best_classes_" in fitted:
             self._take_best()
         else:
-            self._take(self.solution_)
+            self._take(self.solution_, found)
         self._count()
         return self
 
@@ -528,12 +631,15 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         codes[np.isnan(scores[:, 0])] = -1
         return self.seeds_.decode(codes)
 
-    def _mean_scores(self, X: Any) -> NDArray[np.float64]:
-        """Scores of new nodes: every rule commutes with taking means."""
-        weights = csr_array(self._matrix(X, reset=False), dtype=np.float64)
-        total = weights @ self.reached_.astype(np.float64)  # (m,)
+    def _weights(self, X: Any) -> csr_array:
+        """The edges of new nodes to the reached ones, shape (m, n)."""
+        weights = csr_array(self._matrix(X, reset=False), dtype=np.float64).multiply(self.reached_)
+        return csr_array(weights)
+
+    def _mean(self, weights: csr_array, values: Floats) -> NDArray[np.float64]:
+        """Temperatures of new nodes, or scores: every rule commutes with taking means."""
         with np.errstate(invalid="ignore"):
-            return (weights @ np.nan_to_num(self.scores_)) / total[:, None]
+            return (weights @ np.nan_to_num(values)) / weights.sum(axis=1)[:, None]
 
     def _matrix(self, X: Any, *, reset: bool = True) -> Any:
         """A matrix that has passed scikit-learn's checks."""
@@ -544,7 +650,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         for name, allowed in (
-            ("rule", RULES),
+            ("rule", (*RULES, "auto")),
+            ("calibration", ("auto", None)),
             ("solver", tuple(SOLVERS)),
             ("side", ("both", "source")),
             ("stop", ("error", "labels")),

@@ -9,14 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
+from isotherm.calibration import CalibrationWarning
 from isotherm.classifier import DirichletClassifier
 from isotherm.dirichlet import UnreachedWarning
 from isotherm.graph import Graph, as_graph
+from isotherm.reliability import Reliability, reliability
 from isotherm.rules import RULES, apply_rule
 from isotherm.seeds import Floats, Ints, Labels, RareClassWarning, Seeds, sample
 
 __all__ = ["Evaluation", "RuleScores", "class_scores", "evaluate"]
 
+Claims: TypeAlias = tuple[Floats, NDArray[np.bool_]]  # the confidence of labels, and which of them are right
 Progress: TypeAlias = Callable[[int, int], None]  # runs that are done, and all runs
 
 
@@ -31,12 +34,18 @@ class RuleScores:
         or predicted.
     confusion : csr_array of shape (K, K + 1)
         Nodes by true and predicted class, over all runs; those of the last column are unreached.
+    calibration_error : ndarray of shape (runs,)
+        Expected calibration error of the reached ones; NaN without calibration.
+    reliability : Reliability
+        The same in full, over all runs; empty without calibration.
     """
 
     macro_f1: Floats
     micro_f1: Floats
     accuracy: Floats
     confusion: csr_array
+    calibration_error: Floats
+    reliability: Reliability
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +71,11 @@ class Evaluation:
     unreached: Ints
 
     @property
+    def calibrated(self) -> bool:
+        """Whether confidence was scored."""
+        return all(len(scores.reliability.count) for scores in self.rules.values())
+
+    @property
     def best(self) -> str:
         """The rule with the highest mean macro-F1."""
         return max(self.rules, key=lambda rule: float(self.rules[rule].macro_f1.mean()))
@@ -74,7 +88,7 @@ def evaluate(
     fraction: float = 0.01,
     policy: str = "uniform",
     runs: int = 10,
-    rules: Iterable[str] = RULES,
+    rules: Iterable[str] = (*RULES, "auto"),
     random_state: int = 0,
     progress: Progress | None = None,
     **options: Any,
@@ -93,13 +107,15 @@ def evaluate(
     runs
         How many draws.
     rules
-        The rules to be scored, all from the same temperatures where these can be kept.
+        The rules to be scored, all from the same temperatures where these can be kept; "auto" is the one that held-out
+        seeds speak for, left out where temperatures cannot be kept.
     random_state
         Fixes all draws.
     progress
         Called after each run with the runs that are done and all runs.
     **options
-        For `DirichletClassifier`.
+        For `DirichletClassifier`. Without ``calibration=None``, confidence is scored too: three more solves for each
+        draw, which "auto" needs as well.
 
     Examples
     --------
@@ -117,20 +133,24 @@ def evaluate(
     truth = np.full(graph.n_nodes, -1, dtype=np.int64)
     truth[known.nodes] = known.codes
     matrices: dict[str, list[csr_array]] = {rule: [] for rule in rules}
+    claims: dict[str, list[Claims]] = {rule: [] for rule in matrices}
     seeds = []
     for run in range(runs):
         chosen = sample(policy, truth, fraction, np.random.default_rng([random_state, run]), degrees=graph.degrees)
         _check_draw(truth, chosen, known.n_classes)
         hidden = truth >= 0
         hidden[chosen] = False
-        for rule, guess in _predicted(graph, truth, chosen, matrices, options):
+        for rule, guess, confidence in _predicted(graph, truth, chosen, matrices, options):
             matrices[rule].append(_confusion(truth[hidden], guess[hidden], known.n_classes))
+            if confidence is not None:
+                known_label = hidden & (guess >= 0)
+                claims[rule].append((confidence[known_label], (guess == truth)[known_label]))
         seeds.append(len(chosen))
         if progress is not None:
             progress(run + 1, runs)
     first = next(iter(matrices.values()))
     return Evaluation(
-        {rule: _scores(found) for rule, found in matrices.items()},
+        {rule: _scores(found, claims[rule]) for rule, found in matrices.items() if found},
         known.classes,
         np.array(seeds, dtype=np.int64),
         np.array([matrix.sum() for matrix in first], dtype=np.int64),
@@ -161,19 +181,31 @@ def _fitted(graph: Graph, truth: Ints, chosen: Ints, options: dict[str, Any]) ->
 
 def _predicted(
     graph: Graph, truth: Ints, chosen: Ints, rules: Iterable[str], options: dict[str, Any]
-) -> Iterator[tuple[str, Ints]]:
-    """The class that each rule gives each node, -1 where unreached.
+) -> Iterator[tuple[str, Ints, Floats | None]]:
+    """The class that each rule gives each node, -1 where unreached, and how probable it is, if that is known.
 
-    With too many classes to keep all temperatures, each rule needs a solve of its own.
+    With too many classes to keep all temperatures, each rule needs a solve of its own, and "auto" is left out.
     """
     clf = _fitted(graph, truth, chosen, options)
+    rows = np.arange(graph.n_nodes)
+    probabilities = _probabilities(clf)
     for rule in rules:
         if hasattr(clf, "temperatures_"):
-            columns = apply_rule(rule, clf.temperatures_, clf.seeds_).argmax(axis=1)
-            yield rule, np.where(clf.reached_, clf.classes_[columns], -1)
-        else:
+            used = clf.best_rule_ if rule == "auto" else rule
+            columns = apply_rule(used, clf.temperatures_, clf.seeds_).argmax(axis=1)
+            guess = np.where(clf.reached_, clf.classes_[columns], -1)
+            yield rule, guess, None if probabilities is None else probabilities[rows, columns]
+        elif rule != "auto":
             clf = clf if clf.rule == rule else _fitted(graph, truth, chosen, {**options, "rule": rule})
-            yield rule, clf.labels_
+            yield rule, clf.labels_, None
+
+
+def _probabilities(clf: DirichletClassifier) -> Floats | None:
+    if clf.calibration is None or not hasattr(clf, "temperatures_"):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # the scores tell
+        return clf.predict_proba()
 
 
 def _confusion(true: Ints, guess: Ints, classes: int) -> csr_array:
@@ -181,7 +213,7 @@ def _confusion(true: Ints, guess: Ints, classes: int) -> csr_array:
     return csr_array(coo_array((np.ones(len(true), dtype=np.int64), ends), shape=(classes, classes + 1)))
 
 
-def _scores(found: list[csr_array]) -> RuleScores:
+def _scores(found: list[csr_array], claims: list[Claims]) -> RuleScores:
     macro, micro, accuracy = [], [], []
     for matrix in found:
         hits, true, guessed = _margins(matrix)
@@ -189,7 +221,15 @@ def _scores(found: list[csr_array]) -> RuleScores:
         macro.append(np.mean(2 * hits[total > 0] / total[total > 0]))
         micro.append(2 * hits.sum() / total.sum())
         accuracy.append(hits.sum() / true.sum())
-    return RuleScores(np.array(macro), np.array(micro), np.array(accuracy), csr_array(sum(found[1:], found[0])))
+    confidence, right = map(np.concatenate, zip((np.empty(0), np.empty(0, dtype=bool)), *claims, strict=True))
+    return RuleScores(
+        np.array(macro),
+        np.array(micro),
+        np.array(accuracy),
+        csr_array(sum(found[1:], found[0])),
+        np.array([reliability(*claim).error for claim in claims] or [np.nan] * len(found)),
+        reliability(confidence, right),
+    )
 
 
 def _margins(confusion: csr_array) -> tuple[Floats, Floats, Floats]:

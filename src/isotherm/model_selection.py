@@ -11,7 +11,7 @@ import numpy as np
 from isotherm.graph import as_graph
 from isotherm.seeds import Floats, Ints, Labels, Seeds, decode_labels, encode_labels
 
-__all__ = ["LabelSplit", "cross_val_score"]
+__all__ = ["LabelSplit", "cross_val_score", "macro_f1"]
 
 Scoring: TypeAlias = Callable[[Labels, Labels], float]
 
@@ -134,7 +134,7 @@ def cross_val_score(
 def _scoring(scoring: str | Scoring) -> Scoring:
     if callable(scoring):
         return scoring
-    named = {"accuracy": _accuracy, "macro_f1": _macro_f1, "micro_f1": _micro_f1}
+    named = {"accuracy": _accuracy, "macro_f1": macro_f1, "micro_f1": _micro_f1}
     if scoring not in named:
         raise ValueError(f"there is no scoring {scoring!r}: choose one of {', '.join(named)}, or give a function")
     return named[scoring]
@@ -144,7 +144,12 @@ def _accuracy(truth: Labels, predicted: Labels) -> float:
     return float(np.mean(truth == predicted))
 
 
-def _macro_f1(truth: Labels, predicted: Labels) -> float:
+def macro_f1(truth: Labels, predicted: Labels) -> float:
+    """Mean over the classes that occur of F1 = 2 hits / (occurrences in truth and predictions); -1 is no prediction.
+
+    >>> round(macro_f1(np.array([0, 0, 1, 2]), np.array([0, 1, 1, -1])), 3)  # 2/3, 2/3 and 0
+    0.444
+    """
     hits, total = _hits_and_total(truth, predicted)
     return float(np.mean(2 * hits / total))
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from isotherm.calibration import Calibration
 from isotherm.certificate import Certificate
 from isotherm.csr import Csr
 from isotherm.graph import Graph
@@ -21,11 +22,14 @@ from isotherm.io.models import damaged, read_model, write_model
 from isotherm.label_sets import LabelSets
 from isotherm.multilabel import Memberships
 from isotherm.seeds import Seeds
+from isotherm.selection import RuleScore
 from isotherm.solvers import Solution
 
 __all__ = ["load_values", "save_values"]
 
-PARTS: tuple[type[Any], ...] = (Certificate, Csr, Graph, LabelSets, Memberships, Seeds, Solution)
+PARTS: tuple[type[Any], ...] = (
+    *(Calibration, Certificate, Csr, Graph, LabelSets, Memberships, RuleScore, Seeds, Solution),
+)
 BY_NAME = {part.__name__: part for part in PARTS}
 SPARSE = ("data", "indices", "indptr")
 PLAIN = (bool, int, float, str)

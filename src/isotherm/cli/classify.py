@@ -89,14 +89,18 @@ def classify(
     The suffix of a file decides its format: .csv .tsv .txt .parquet .arrow
     .mtx .npz .graphml .gexf .graph; text also with .gz or .zst. The result has
     one row for each node, in order of first appearance: node, label,
-    confidence. An unreached node has an empty label and confidence 0. With
-    --multi-label there is a row for each label of a node.
+    confidence. An unreached node has an empty label and confidence 0. Of the
+    labels of confidence 0.8, about 80% are right. With --multi-label there is a
+    row for each label of a node.
     """
     stages = Stages(quiet=quiet)
     with noted(quiet) as notes:
         with nothing_at_stake():
             if certainty.multi_label and (probabilities or temperatures):
                 raise UsageError("--multi-label excludes --probabilities and --temperatures: leave them out")
+            if solving.no_confidence and (probabilities or min_confidence is not None):
+                wanted = "--probabilities" if probabilities else "--min-confidence"
+                raise UsageError(f"--no-confidence and {wanted} contradict each other: give one of them")
             _check_targets(output, json_summary, save, [edges, seeds], output_format, force)
             load_beside("isotherm.classifier", edges)
             files = read_files(edges, seeds, columns, stages, missing=ignore_missing_seeds, certainty=certainty)
@@ -106,9 +110,14 @@ def classify(
             clf = DirichletClassifier(rule=rule, **solving.of_classifier)
             with stages.stage("solving") as bar:
                 clf.fit(files.graph, files.known, seed_weight=files.weights, progress=bar.errors(solving.tol))
+            calibration = None
+            if not solving.no_confidence:
+                with stages.stage("calibrating"):
+                    clf.confidence_  # noqa: B018 - so that its time is counted here
+                    if clf.labels_.ndim == 1 and hasattr(clf, "temperatures_"):
+                        calibration = clf.calibration_
         if save is not None:
             with stages.stage("saving"), speaking(OF_OUTPUT, save):
-                clf.confidence_  # noqa: B018 - found now, and saved with the rest
                 clf.save(save, force=force)
         with stages.stage("writing") as bar, speaking(OF_OUTPUT):
             rows = write_labels(
@@ -116,6 +125,7 @@ def classify(
                 files.graph,
                 clf,
                 format=output_format,
+                confidence=not solving.no_confidence,
                 probabilities=probabilities,
                 temperatures=temperatures,
                 only_unlabelled=only_unlabelled,
@@ -127,7 +137,7 @@ def classify(
 
     where = "standard output" if output == "-" else output
     told = {"output": where, "model": save or "", "layouts": files.layouts, "warnings": notes}
-    summary = Summary.of(clf, stages.seconds, rows=rows, **told)
+    summary = Summary.of(clf, stages.seconds, calibration, rows=rows, **told)
     if json_summary is not None:
         _write(json_summary, summary.json(), force)
     if not quiet:

@@ -51,7 +51,7 @@ def evaluate(
     random_state: Annotated[int, option("Fixes the draws.", "N", validator=Number(gte=0), group=HIDING)] = 0,
     per_class: Annotated[bool, option("Print the scores of each class, for the best rule.", group=OUTPUT)] = False,
     confusion: Annotated[bool, option("Print the confusion matrix of the best rule.", group=OUTPUT)] = False,
-    plot: Annotated[str | None, option("Draw the scores: .png, .pdf or .svg.", "FILE", group=OUTPUT)] = None,
+    plot: Annotated[str | None, option("Draw scores and confidence: .png, .pdf or .svg.", "FILE", group=OUTPUT)] = None,
     force: Force = False,
     quiet: Quiet = False,
     solving: Solving = BY_DEFAULT,
@@ -60,7 +60,9 @@ def evaluate(
     """Hide labels that are known, find them again, and score every rule.
 
     All rules are scored from the same temperatures, on the nodes whose label
-    was hidden: mean and standard deviation over the draws.
+    was hidden: mean and standard deviation over the draws. The rule auto is the
+    one that seeds, held out, speak for; ECE, the expected calibration error, is
+    how far confidence and accuracy are apart.
     """
     stages = Stages(quiet=quiet)
     with nothing_at_stake():
@@ -70,6 +72,7 @@ def evaluate(
             check_picture(plot, force=force)
         files = read_files(edges, labels, columns, stages, missing=True)
         from isotherm.evaluation import evaluate as evaluated
+        from isotherm.rules import RULES
 
         with stages.stage("solving") as bar, speaking(LABELS, labels):
             found = evaluated(
@@ -80,6 +83,7 @@ def evaluate(
                 runs=runs,
                 random_state=random_state,
                 progress=bar.amount,
+                rules=RULES if solving.no_confidence else (*RULES, "auto"),
                 **solving.of_classifier,
             )
     if plot is not None:

@@ -38,7 +38,7 @@ SOLVING = Group("Solving", sort_key=2)
 READING = Group("Reading the files", sort_key=3)
 VARIABLES = "Options take defaults from the environment: --max-iter from ISOTHERM_MAX_ITER."
 
-Rule: TypeAlias = Literal["centered", "relative", "vanilla", "weighted"]
+Rule: TypeAlias = Literal["centered", "relative", "vanilla", "weighted", "auto"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
 Side: TypeAlias = Literal["both", "source"]
 
@@ -173,6 +173,7 @@ class Solving:
     max_memory: Annotated[
         str | None, option("For temperatures and scores, as 4GB; by default a quarter of all.", "SIZE")
     ] = None
+    no_confidence: Annotated[bool, option("Find labels only, and save the three solves of confidence.")] = False
     threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=Number(gte=1))] = (
         None
     )
@@ -190,6 +191,7 @@ class Solving:
             "stop": self.stop,
             "open_share": self.open_share,
             "threshold": _threshold(self.threshold),
+            "calibration": None if self.no_confidence else "auto",
             "max_memory": None if self.max_memory is None else _bytes(self.max_memory),
         }
 

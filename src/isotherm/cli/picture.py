@@ -1,4 +1,4 @@
-"""The picture of ``isotherm evaluate``: the rules, and under them the classes by the best rule, on one scale."""
+"""The picture of ``isotherm evaluate``: the rules, then the classes and the confidence of the best, on one scale."""
 
 import os
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,8 @@ BLUE, RED, PALE = "#2b5c8a", "#b2182b", "#bfd3e6"
 SCORES = {"macro-F1": (BLUE, "o", -0.17), "accuracy": (RED, "s", 0.17)}  # colour, marker, place in the row of a rule
 MOST_CLASSES = 30
 ROW = {"rule": 0.42, "class": 0.21}  # heights, in inches
-REST = 1.9  # titles, legends, scales
+DIAGRAM = 3.0  # height of the reliability diagram
+REST = 1.9, 1.0  # titles, legends, scales: of two panels, and of a third
 
 
 def check_picture(path: str, *, force: bool) -> None:
@@ -34,17 +35,20 @@ def check_picture(path: str, *, force: bool) -> None:
 
 
 def draw_rules(found: "Evaluation", path: str, *, force: bool = False) -> None:
-    """Draw the scores of all rules and of the largest classes; the suffix decides the format."""
+    """Draw the scores of all rules and of the largest classes, and a reliability diagram, if confidence was scored."""
     from matplotlib.figure import Figure
 
     from isotherm.io.output import writing
 
     classes = min(len(found.classes), MOST_CLASSES)
-    heights = len(found.rules) * ROW["rule"], classes * ROW["class"]
-    figure: Any = Figure(figsize=(7.2, sum(heights) + REST), facecolor="white", layout="constrained")
-    top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=heights)
-    _draw_rules(top, found)
-    _draw_classes(bottom, found, classes)
+    heights = [len(found.rules) * ROW["rule"], classes * ROW["class"], *[DIAGRAM] * found.calibrated]
+    height = sum(heights) + sum(REST[: len(heights) - 1])
+    figure: Any = Figure(figsize=(7.2, height), facecolor="white", layout="constrained")
+    panels = figure.subplots(len(heights), 1, sharex=True, height_ratios=heights)
+    _draw_rules(panels[0], found)
+    _draw_classes(panels[1], found, classes)
+    if found.calibrated:
+        _draw_reliability(panels[2], found)
     with speaking(OUTPUT), writing(path, force=force) as file:
         figure.savefig(file, format=os.path.splitext(path)[1][1:].lower(), dpi=160)
 
@@ -90,6 +94,26 @@ def _draw_classes(axes: "Axes", found: "Evaluation", most: int) -> None:
     names = [f"{shown(found.classes[place])} ({sizes[place]:,.0f})" for place in order]
     _finish(axes, names, f"{which} by the rule {found.best} (number of hidden nodes)")
     axes.tick_params(axis="y", labelsize=7.5)
+
+
+def _draw_reliability(axes: "Axes", found: "Evaluation") -> None:
+    """Accuracy against confidence, on the diagonal where labels hold what they promise."""
+    diagram = found.rules[found.best].reliability
+    axes.plot([0, 1], [0, 1], color="0.6", linewidth=1, linestyle=(0, (4, 3)), label="as promised")
+    axes.vlines(diagram.confidence, diagram.confidence, diagram.accuracy, color=PALE, linewidth=5)
+    points: dict[str, Any] = {"color": BLUE, "marker": "o", "markersize": 5.5, "clip_on": False}
+    bins = f"{len(diagram.count)} bins of {diagram.count.mean():,.0f} labels"
+    axes.plot(diagram.confidence, diagram.accuracy, linewidth=1, label=bins, **points)
+    title = f"Confidence against accuracy by the rule {found.best}: expected calibration error {diagram.error:.3f}"
+    axes.set_title(title, fontsize=9.5, loc="left", pad=22)
+    axes.legend(frameon=False, fontsize=8, ncols=3, loc="lower left", bbox_to_anchor=(-0.01, 1), borderpad=0.2)
+    axes.set(xlim=(0, 1), ylim=(0, 1))
+    axes.set_xlabel("confidence", fontsize=8.5)
+    axes.set_ylabel("accuracy", fontsize=8.5)
+    axes.tick_params(labelsize=8.5, length=2.5)
+    axes.grid(color="0.9")
+    axes.set_axisbelow(True)
+    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _finish(axes: "Axes", names: list[str], title: str) -> None:

@@ -32,12 +32,13 @@ def heading(found: "Evaluation", policy: str) -> str:
 
 def of_rules(found: "Evaluation") -> str:
     """Mean and standard deviation of the scores of each rule."""
-    rows = [["rule", "macro-F1", "micro-F1", "accuracy", ""]]
+    calibrated = found.calibrated
+    rows = [["rule", "macro-F1", "micro-F1", "accuracy", *["ECE"] * calibrated, ""]]
     for rule, scores in found.rules.items():
-        columns = (scores.macro_f1, scores.micro_f1, scores.accuracy)
+        columns = (scores.macro_f1, scores.micro_f1, scores.accuracy, *[scores.calibration_error] * calibrated)
         cells = [plus_minus(values.mean(), values.std()) for values in columns]
         rows.append([rule, *cells, "best" if rule == found.best else ""])
-    return aligned(rows, left=(0, 1, 2, 3, 4))
+    return aligned(rows, left=(0, 1, 2, 3, 4, 5))
 
 
 def of_classes(found: "Evaluation") -> str:

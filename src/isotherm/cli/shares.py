@@ -64,7 +64,7 @@ class Account:
             label=label,
             confidence=confidence,
             known=place in clf.seeds_.nodes,
-            rule=clf.rule,
+            rule=clf.rule_,
             classes=_classes(clf, place, explained) if reached else [],
             seeds=seeds,
             left_out=len(explained.seed) - len(seeds),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from isotherm.cli.tables import aligned, bar, counted, shown
 
 if TYPE_CHECKING:
+    from isotherm.calibration import Calibration
     from isotherm.classifier import DirichletClassifier
 
 __all__ = ["Summary"]
@@ -29,6 +30,7 @@ class Summary:
     seeds: int
     unreached: int
     rule: str
+    rule_scores: dict[str, float]
     solver: str
     iterations: int
     residual: float
@@ -37,6 +39,8 @@ class Summary:
     seconds: dict[str, float]
     peak_memory_bytes: int
     counts: dict[str, dict[str, int]]
+    held_out: int | None = None
+    calibration_error: float | None = None
     rows: int = 0
     output: str = ""
     model: str = ""
@@ -44,9 +48,18 @@ class Summary:
     warnings: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, clf: "DirichletClassifier", seconds: dict[str, float], **more: Any) -> "Summary":
+    def of(
+        cls,
+        clf: "DirichletClassifier",
+        seconds: dict[str, float],
+        calibration: "Calibration | None" = None,
+        **more: Any,
+    ) -> "Summary":
         """The summary of a fitted classifier."""
         graph, solution = clf.graph_, clf.solution_
+        report = clf.rule_report_ if clf.rule == "auto" else {}
+        if calibration is not None:
+            more |= {"held_out": calibration.n_held_out, "calibration_error": calibration.error}
         return cls(
             nodes=graph.n_nodes,
             edges=graph.n_edges,
@@ -55,7 +68,8 @@ class Summary:
             classes=len(clf.classes_),
             seeds=len(clf.seeds_.nodes),
             unreached=int((~clf.reached_).sum()),
-            rule=clf.rule,
+            rule=clf.rule_,
+            rule_scores={rule: score.macro_f1 for rule, score in report.items()},
             solver=solution.solver,
             iterations=solution.iterations,
             residual=float(solution.residual),
@@ -79,10 +93,13 @@ class Summary:
             "unreached": f"{self.unreached:,}"
             + (f" ({_percent(self.unreached, self.nodes)} of the nodes)" if self.unreached else ""),
             "solver": f"{self.solver}, {self.iterations} iterations, residual {self.residual:.1e}{far}",
-            "rule": self.rule,
+            "rule": self.rule + self._other_rules(),
             "seconds": ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items()),
             "peak memory": _size(self.peak_memory_bytes) if self.peak_memory_bytes else "unknown",
         }
+        if self.held_out:
+            error = f"expected error {self.calibration_error:.2f}"
+            rows["confidence"] = f"calibrated on {self.held_out:,} held-out seeds, {error}"
         if self.output:
             rows["written"] = f"{counted(self.rows, 'row')} to {self.output}"
         if self.model:
@@ -94,6 +111,11 @@ class Summary:
         """For machines; numbers that JSON does not know are null."""
         values = {name: _finite(value) for name, value in asdict(self).items()}
         return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode(errors="surrogateescape")
+
+    def _other_rules(self) -> str:
+        """The macro-F1 of all rules, if one was chosen by it."""
+        scores = ", ".join(f"{rule} {score:.3f}" for rule, score in self.rule_scores.items())
+        return f" (macro-F1 on held-out seeds: {scores})" if scores else ""
 
     def _class_table(self, most: int) -> str:
         """Classes with their seeds and their nodes, the largest first."""

@@ -52,7 +52,7 @@ OUTPUT: Words = {
     r"or give format=": "or give --output-format",
 }
 SOLVING: Words = {
-    r"^\w+ was not kept, since all scores would take (.*): use .*, or raise max_memory": (
+    r"^there is no \w+, since all scores would take (.*): use .*, or raise max_memory": (
         r"there are too many classes to keep all temperatures, which would take \1; raise --max-memory"
     ),
     r"\bheader=True": "--header",

@@ -44,6 +44,7 @@ def write_labels(
     result: Labelled | Mapping[str, Any],
     *,
     format: str | None = None,  # noqa: A002 - the name that the commands use
+    confidence: bool = True,
     probabilities: bool = False,
     temperatures: bool = False,
     only_unlabelled: bool = False,
@@ -68,6 +69,8 @@ def write_labels(
         A fitted classifier; or columns of one value for each node, written as they are.
     format
         In place of the suffix: csv, tsv, jsonl, parquet or arrow.
+    confidence
+        Whether to write that column; it costs a classifier three solves on first use.
     probabilities, temperatures
         Whether to add a column ``p_<class>`` or ``t_<class>`` for each class.
     only_unlabelled
@@ -106,7 +109,7 @@ def write_labels(
             raise TypeError("probabilities and temperatures are for one label per node: leave them out")
         return _written(path, _pairs(graph, result, only_unlabelled, min_confidence), format, force, progress)
     else:
-        columns, keep = _columns(result, probabilities, temperatures), np.ones(graph.n_nodes, dtype=bool)
+        columns, keep = _columns(result, confidence, probabilities, temperatures), np.ones(graph.n_nodes, dtype=bool)
         keep[result.seeds_.nodes] = not only_unlabelled
     frame = _frame(graph, columns)
     if min_confidence is not None:
@@ -178,10 +181,11 @@ def _written(
     return frame.height
 
 
-def _columns(result: Labelled, probabilities: bool, temperatures: bool) -> dict[str, Any]:
+def _columns(result: Labelled, confidence: bool, probabilities: bool, temperatures: bool) -> dict[str, Any]:
     """The columns of a classifier."""
-    confidence = np.where(result.reached_, result.confidence_, 0)
-    columns: dict[str, Any] = {"label": (result.labels_, result.reached_), "confidence": confidence}
+    columns: dict[str, Any] = {"label": (result.labels_, result.reached_)}
+    if confidence:
+        columns["confidence"] = np.where(result.reached_, result.confidence_, 0)
     if not (probabilities or temperatures):
         return columns
     kept = result.temperatures_  # which says so if there were too many to keep

@@ -1,0 +1,122 @@
+"""Probabilities from held-out seeds, against finite differences, simulated classes and symmetry."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import approx_fprime
+
+from isotherm.calibration import Calibration, CalibrationWarning, _Loss, calibrate, evidence
+from isotherm.held_out import Fold, HeldOut
+from isotherm.reliability import reliability
+from isotherm.rules import RULES
+from isotherm.seeds import Seeds
+
+NODES, CLASSES = 3000, 4
+
+
+def test_the_gradient_of_the_likelihood() -> None:
+    rng = np.random.default_rng(0)
+    kinds, codes = rng.normal(size=(3, 50, CLASSES)), rng.integers(CLASSES, size=50)
+    loss = _Loss(kinds, codes, rng.dirichlet(np.ones(CLASSES)), 1.5)
+    for scale in (0.1, 1, 3):
+        x = scale * rng.normal(size=len(loss.start))
+        numeric = approx_fprime(x, lambda y: loss(y)[0], 1e-6)
+        np.testing.assert_allclose(loss(x)[1], numeric, rtol=1e-4, atol=1e-3)
+
+
+def simulated(rng: np.random.Generator, slope: float, lapse: float) -> tuple[HeldOut, Seeds, np.ndarray, np.ndarray]:
+    """Temperatures at random, and classes drawn by the softmax of ``slope`` times their logarithm, save for lapses."""
+    temperatures = rng.dirichlet(np.full(CLASSES, 2.0), NODES)
+    odds = temperatures**slope
+    odds /= odds.sum(axis=1, keepdims=True)
+    odds = (1 - lapse) * odds + lapse / CLASSES
+    codes = (rng.random((NODES, 1)) > odds.cumsum(axis=1)).sum(axis=1)
+    seeds = Seeds(np.arange(0, NODES, 2), codes[::2], np.arange(CLASSES))
+    hidden = np.array_split(seeds.nodes, 3)
+    sample = np.arange(1, NODES, 2)
+    folds = (_fold(nodes, codes, temperatures, sample) for nodes in hidden)
+    return HeldOut(tuple(folds), sample, 0), seeds, temperatures, codes
+
+
+def _fold(nodes: np.ndarray, codes: np.ndarray, temperatures: np.ndarray, sample: np.ndarray) -> Fold:
+    mean = temperatures.mean(axis=0)
+    guess = (temperatures - mean)[nodes].argmax(axis=1)
+    return Fold(nodes, codes[nodes], temperatures[nodes], mean, temperatures[sample], dict.fromkeys(RULES, guess))
+
+
+@pytest.mark.parametrize(("slope", "lapse"), [(0.5, 0.0), (2.0, 0.0), (4.0, 0.3)])
+def test_probabilities_are_those_that_the_classes_were_drawn_by(slope: float, lapse: float) -> None:
+    held_out, seeds, temperatures, codes = simulated(np.random.default_rng(1), slope, lapse)
+    neighbours = np.full(NODES, 1e6)  # so many that the first kind of evidence is the logarithm of T / mean
+    found = calibrate(held_out, "centered", temperatures, seeds, neighbours)
+    probabilities = found.probabilities(temperatures, neighbours)
+    odds = temperatures**slope
+    truth = (1 - lapse) * odds / odds.sum(axis=1, keepdims=True) + lapse / CLASSES
+    assert np.abs(probabilities - truth).mean() < 0.02
+    others = held_out.sample
+    best = probabilities[others].argmax(axis=1)
+    assert reliability(probabilities[others, best], best == codes[others]).error < 0.05
+    assert found.error < 0.06
+    assert found.n_held_out == NODES // 2
+
+
+def test_sets_cover_simulated_classes() -> None:
+    shares = []
+    for seed in range(20):
+        held_out, seeds, temperatures, codes = simulated(np.random.default_rng(seed), 3.0, 0.1)
+        neighbours = np.full(NODES, 10.0)
+        found = calibrate(held_out, "centered", temperatures, seeds, neighbours)
+        sets = found.probabilities(temperatures, neighbours) >= found.least_probability(0.8)
+        shares.append(sets[held_out.sample, codes[held_out.sample]].mean())
+    assert 0.79 < np.mean(shares) < 0.81
+
+
+def test_the_order_of_nodes_and_classes_does_not_matter() -> None:
+    rng = np.random.default_rng(2)
+    held_out, seeds, temperatures, _ = simulated(rng, 2.0, 0.1)
+    neighbours = rng.integers(1, 50, NODES).astype(float)
+    nodes, classes = rng.permutation(NODES), rng.permutation(CLASSES)  # the old place of each
+    place, code = np.argsort(nodes), np.argsort(classes)
+    folds = [
+        Fold(
+            place[fold.hidden][::-1],
+            code[fold.codes][::-1],
+            fold.temperatures[::-1, classes],
+            fold.mean[classes],
+            fold.sample[:, classes],
+            {rule: code[guess][::-1] for rule, guess in fold.predicted.items()},
+        )
+        for fold in held_out.folds
+    ]
+    moved = HeldOut(tuple(folds[::-1]), place[held_out.sample], 0)
+    order = np.argsort(place[seeds.nodes])
+    known = replace(seeds, nodes=place[seeds.nodes][order], codes=code[seeds.codes][order])
+    one = calibrate(held_out, "centered", temperatures, seeds, neighbours)
+    other = calibrate(moved, "centered", temperatures[nodes][:, classes], known, neighbours[nodes])
+    before = one.probabilities(temperatures, neighbours)
+    after = other.probabilities(temperatures[nodes][:, classes], neighbours[nodes])
+    np.testing.assert_allclose(after, before[nodes][:, classes], atol=1e-3)
+    np.testing.assert_allclose(other.misfits, one.misfits, atol=2e-3)
+    assert other.error == pytest.approx(one.error, abs=2e-3)
+
+
+def test_evidence_falls_with_temperature_and_grows_with_neighbours() -> None:
+    temperatures, mean = np.array([[0.5, 0.5], [0.5, 0.5], [np.nan, np.nan]]), np.array([0.2, 0.8])
+    few, many, unreached = evidence(temperatures, mean, np.array([1.0, 100.0, 5.0])).transpose(1, 0, 2)
+    assert (few[:, 0] > few[:, 1]).all()
+    assert many[0, 0] > few[0, 0]
+    assert many[0, 0] == pytest.approx(np.log(2.5), rel=0.01)
+    assert np.isnan(unreached).all()
+
+
+def test_coverage_by_hand() -> None:
+    shares = np.ones(2) / 2
+    found = Calibration(np.ones(3), np.zeros(2), 0.0, shares, shares, 9, 0.0, np.arange(1, 10) / 10)
+    assert found.least_probability(0.5) == pytest.approx(1 - 0.5)  # the fifth of nine, and ten with the new one
+    assert found.least_probability(0.9) == pytest.approx(1 - 0.9)
+    with pytest.warns(CalibrationWarning, match="9 held-out seeds are too few for sets of coverage 0.95"):
+        assert found.least_probability(0.95) == 0
+    for coverage in (0, 1, -1, np.nan):
+        with pytest.raises(ValueError, match="it must be above 0 and below 1"):
+            found.least_probability(coverage)
