@@ -136,3 +136,17 @@ def test_the_library_refuses_columns_of_classes(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="probabilities and temperatures are for one label per node"):
         write_labels(tmp_path / "x.csv", graph, clf, temperatures=True)
     assert write_labels(tmp_path / "x.csv", graph, clf) == 6
+
+
+def test_explanations_know_of_trust_and_of_several_labels(run: Run) -> None:
+    Path("doubt.csv").write_text("node,label,trust\nann,tea,\ngus,coffee,\ncat,coffee,1\n")
+    outcome = run("explain", "edges.csv", "doubt.csv", "cat", "--seed-weight", "trust", "-o", "x.csv", "-q")
+    assert outcome.status == 0, outcome.err
+    shares = dict(pl.read_csv("x.csv").select("seed", "share").iter_rows())
+    assert shares["cat"] > 0.5  # and passes the rest on to the others
+    assert sum(shares.values()) == pytest.approx(1)
+    assert len(shares) == 3
+    Path("topics.csv").write_text(TOPICS)
+    assert run("explain", "edges.csv", "topics.csv", "cat", "--multi-label").status == 0
+    suggested = run("suggest", "edges.csv", "topics.csv", "-n", "2", "--multi-label", "-q")
+    assert rows(suggested.out)[0][:2] == ("dan", "cake, coffee")

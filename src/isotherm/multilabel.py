@@ -12,6 +12,7 @@ well as possible.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,11 @@ from isotherm.solvers.base import Floats
 
 __all__ = ["Memberships", "find_memberships", "fit_shift", "rule_thresholds"]
 
-FOLDS = 3  # in which seeds are hidden to fit the shift
+FOLDS = 3  # in which seeds are hidden to fit the shift, a third of them each
+TENTH = 10  # or a tenth of them each, which makes less of a difference to the others
 MOST_LABELS = 60  # that the shift is fitted to
-FEW = 20  # labels of hidden seeds below which nothing is fitted
+FEW = 20  # labels of seeds below which nothing is fitted
+MANY = 300  # from which on a tenth is enough to be hidden
 CANDIDATES = 100  # shifts that are tried
 HIGHEST = 0.999  # threshold: seeds that have the label are above it
 
@@ -94,33 +97,51 @@ def find_memberships(
         For the engine.
     """
     shift = fit_shift(engine, graph, seeds, rule, **options) if threshold == "auto" else 0.0
+    fixed = None if threshold == "auto" else threshold
     keep = 3 * 8 * graph.n_nodes * seeds.n_classes <= max_memory
+    distinct, copies = _distinct(seeds.indicator)
+    shares = seeds.shares[distinct]
+    times = np.bincount(copies)  # (d,)
     parts: list[Solution] = []
-    limits, found = [], []
-    for columns, part in _solve(engine, graph, seeds, seeds.indicator, **options):
+    limits, found, entries = [], [], 0
+    for columns, part in _solve(engine, graph, seeds, distinct, **options):
         if not parts:
             warn_about_unreached(part.temperatures)
             reached = ~np.isnan(part.temperatures[:, 0])
-        if isinstance(threshold, str) or threshold is None:
-            limits.append(_thresholds(rule, part.temperatures, seeds, seeds.shares[columns], shift))
-        else:
-            limits.append(np.full(part.temperatures.shape[1], float(threshold)))
+        own = _thresholds(rule, part.temperatures, seeds, shares[columns], shift)
+        limits.append(own if fixed is None else np.full(len(own), float(fixed)))
         warm = np.where(part.temperatures > limits[-1], part.temperatures, 0)  # NaN is not above anything
         found.append(csc_array(warm, dtype=np.float64))
-        _check_memory(found, seeds.n_classes, max_memory)
+        entries += int(np.diff(found[-1].indptr) @ times[columns])
+        _check_memory(entries, seeds.n_classes, graph.n_nodes, max_memory)
         parts.append(part if keep else replace(part, temperatures=part.temperatures[:, :0].copy()))
-    confidence = csr_array(hstack(found, format="csr"))
+    confidence = csr_array(hstack(found, format="csc")[:, copies])
     labels = csr_array((np.ones(confidence.nnz, bool), confidence.indices, confidence.indptr), confidence.shape)
-    return Memberships(labels, confidence, np.concatenate(limits), reached, joined(parts, options["tol"]))
+    whole = joined(parts, options["tol"])
+    solution = replace(whole, temperatures=whole.temperatures[:, copies]) if keep else whole
+    return Memberships(labels, confidence, np.concatenate(limits)[copies], reached, solution)
 
 
-def _check_memory(found: list[csc_array], labels: int, max_memory: float) -> None:
+def _distinct(indicator: csr_array) -> tuple[Ints, Ints]:
+    """Labels that no other seeds have, so that one of them stands for all; and the place of each label among these.
+
+    The rarest come last: they take the most iterations, and better together than each with others.
+    """
+    table = csc_array(indicator)
+    table.sort_indices()
+    seeds = [table.indices[first:last].tobytes() for first, last in pairwise(table.indptr)]
+    first = {key: label for label, key in reversed([*enumerate(seeds)])}
+    distinct = np.array(sorted(first.values(), key=lambda label: (-len(seeds[label]), label)), dtype=np.int64)
+    place = {seeds[label]: number for number, label in enumerate(distinct.tolist())}
+    return distinct, np.array([place[key] for key in seeds], dtype=np.int64)
+
+
+def _check_memory(entries: int, labels: int, n_nodes: int, max_memory: float) -> None:
     """Refuse to go on where nearly every node has nearly every label."""
-    size = sum(32 * part.nnz for part in found)  # two matrices in rows, one of them also in columns
-    if size > max_memory:
-        share = sum(part.nnz for part in found) / sum(part.shape[0] * part.shape[1] for part in found)
+    if 32 * entries > max_memory:  # two matrices in rows, one of them also in columns
         raise ValueError(
-            f"a node has {share:.1%} of {labels} labels on average, too many to be kept: raise threshold or max_memory"
+            f"nodes have more than {entries / n_nodes:.3g} of {labels} labels on average, too many to be kept: raise "
+            "threshold or max_memory"
         )
 
 
@@ -150,14 +171,12 @@ def rule_thresholds(rule: str, mean: Floats, shares: NDArray[np.float64]) -> NDA
 
 
 def _solve(
-    engine: Engine, graph: Graph, seeds: LabelSets, table: csr_array, **options: Any
+    engine: Engine, graph: Graph, seeds: LabelSets, labels: Ints, **options: Any
 ) -> Iterator[tuple[slice, Solution]]:
-    """Solve for the labels in the columns of a table, (s, l)."""
-    by_label = csc_array(table)
+    """Solve for some labels, block after block."""
+    table = csc_array(csc_array(seeds.indicator)[:, labels])
     options["weights"] = seeds.weights
-    return engine.solve_in_blocks(
-        graph, seeds.nodes, lambda part: by_label[:, part].toarray(), by_label.shape[1], **options
-    )
+    return engine.solve_in_blocks(graph, seeds.nodes, lambda part: table[:, part].toarray(), len(labels), **options)
 
 
 def _thresholds(
@@ -173,17 +192,19 @@ def _thresholds(
 
 
 def fit_shift(engine: Engine, graph: Graph, seeds: LabelSets, rule: str, **options: Any) -> float:
-    """By how much to shift the thresholds of a rule: seeds are hidden, a third at a time, and get their labels back.
+    """By how much to shift the thresholds of a rule: some of the seeds are hidden, three times, and get labels back.
 
     How well is measured by the mean of F1 over the labels, of which at most 60 are looked at. The shift is 0 if there
     are too few of them to tell.
     """
     rng = np.random.default_rng(0)
-    counts = np.diff(csc_array(seeds.indicator).indptr)
-    labels = np.sort(rng.permutation(np.flatnonzero(counts > 1))[:MOST_LABELS])
-    if counts[labels].sum() < FEW:
+    distinct, _ = _distinct(seeds.indicator)
+    several = distinct[seeds.counts[distinct] > 1]
+    labels = np.sort(rng.permutation(several)[:MOST_LABELS])
+    seen = seeds.counts[labels].sum()
+    if seen < FEW:
         return 0.0
-    fold = rng.permutation(len(seeds.nodes)) % FOLDS
+    fold = rng.permutation(len(seeds.nodes)) % (TENTH if seen >= MANY else FOLDS)
     margins = [_margins(engine, graph, seeds, fold == each, labels, rule, **options) for each in range(FOLDS)]
     truth = [seeds.take(fold == each).indicator[:, labels].toarray() > 0 for each in range(FOLDS)]
     return _best_shift(np.concatenate(margins), np.concatenate(truth))
@@ -194,10 +215,10 @@ def _margins(
 ) -> NDArray[np.float64]:
     """(h, l) by how much hidden seeds are above the thresholds of some labels."""
     visible, nodes = seeds.take(~hidden), seeds.nodes[hidden]
-    table, shares = visible.indicator[:, labels], visible.shares[labels]
+    shares = visible.shares[labels]
     found = [
         part.temperatures[nodes] - _thresholds(rule, part.temperatures, visible, shares[columns], 0)
-        for columns, part in _solve(engine, graph, visible, table, **options)
+        for columns, part in _solve(engine, graph, visible, labels, **options)
     ]
     return np.nan_to_num(np.concatenate(found, axis=1), nan=-np.inf, neginf=-np.inf)
 
