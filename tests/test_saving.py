@@ -18,6 +18,7 @@ from problems import Problem, problems
 
 import isotherm as iso
 from isotherm import classifier
+from isotherm.block_model import stochastic_block_model
 from isotherm.io.models import is_model
 from isotherm.saving import load_values, save_values
 
@@ -49,7 +50,7 @@ def assert_same(one: iso.DirichletClassifier, other: iso.DirichletClassifier) ->
 
 
 @given(problem=problems(), side=st.sampled_from(["both", "source"]), tol=st.sampled_from([1e-3, 1e-8]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @quiet
 def test_a_loaded_classifier_answers_as_the_saved_one(tmp_path: Path, problem: Problem, side: str, tol: float) -> None:
     clf = iso.DirichletClassifier(side=side, tol=tol).fit(problem.graph, problem.labels)
@@ -301,3 +302,18 @@ def test_a_loaded_classifier_suggests_and_takes_new_seeds(tmp_path: Path, policy
     loaded.update(add=new, remove=[0])
     np.testing.assert_array_equal(clf.labels_, loaded.labels_)
     np.testing.assert_array_equal(clf.temperatures_, loaded.temperatures_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_what_held_out_seeds_have_told_is_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, labels = stochastic_block_model([100, 200, 100], 0.08, 0.01, 0), np.repeat([0, 1, 2], [100, 200, 100])
+    known = np.where(np.random.default_rng(1).random(len(labels)) < 0.2, labels, -1)
+    clf = iso.DirichletClassifier(rule="auto").fit(graph, known)
+    sets = clf.predict_set(coverage=0.9)
+    loaded = again(clf, tmp_path / "m.npz")
+    monkeypatch.setattr(classifier, "get_engine", None)
+    assert_same(clf, loaded)
+    assert loaded.rule_ == clf.rule_
+    assert loaded.rule_report_ == clf.rule_report_
+    np.testing.assert_array_equal(loaded.predict_proba(), clf.predict_proba())
+    np.testing.assert_array_equal(np.asarray(loaded.predict_set(coverage=0.9)), np.asarray(sets))
