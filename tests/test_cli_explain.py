@@ -12,7 +12,7 @@ from commands import Run, command, leftovers, runner
 from scipy.sparse import csr_array, save_npz
 
 import isotherm as iso
-from isotherm.cli.shares import Account, found_nodes
+from isotherm.cli.shares import accounts, found_nodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -185,12 +185,12 @@ def test_many_classes_and_a_long_way() -> None:
     graph = iso.Graph.from_edges(range(59), range(1, 60))
     seeds = {node: f"class {node}" for node in [0, *range(50, 60)]}
     clf = iso.DirichletClassifier(rule="vanilla", max_memory=100).fit(graph, seeds)
-    account = Account.of(clf, clf.explain(20), top=2, paths=3)
+    account = accounts(clf, [clf.explain(20)], top=2, paths=3)[0]
     assert "20 → 19 → 18 → 17 → (13 more) → 3 → 2 → 1 → 0" in account.text()
     assert [each["class"] for each in account.classes[:2]] == ["class 0", "class 50"]
     np.testing.assert_allclose([each["temperature"] for each in account.classes[:2]], [0.6, 0.4])
     clf = iso.DirichletClassifier().fit(graph, seeds)
-    assert "and 6 more of lower scores" in Account.of(clf, clf.explain(20), top=2, paths=0).text()
+    assert "and 6 more of lower scores" in accounts(clf, [clf.explain(20)], top=2, paths=0)[0].text()
 
 
 def test_nodes_are_found_by_their_text() -> None:
@@ -230,3 +230,13 @@ def test_labels_that_are_not_certain(run: Run) -> None:
     several = run("explain", "edges.csv", "several.csv", "bob", "--multi-label", "-q")
     assert "\nann   cake, tea " in several.out
     assert run("suggest", "edges.csv", "several.csv", "--multi-label", "-q").status == 0
+
+
+def test_without_confidence(run: Run) -> None:
+    outcome = run("explain", "edges.csv", "seeds.csv", "bob", "ann", "--no-confidence", "-q")
+    assert outcome.out.startswith("bob: tea\n")
+    assert "\nann: tea (a seed)\n" in outcome.out
+    assert (
+        json.loads(run("explain", "edges.csv", "seeds.csv", "bob", "--no-confidence", "--json").out)[0]["confidence"]
+        is None
+    )

@@ -99,16 +99,14 @@ def explain(
         clf, told = given.fitted(
             stages, rule=rule, solving=solving, columns=columns, certainty=certainty, missing=ignore_missing_seeds
         )
-        from isotherm.cli.shares import Account, found_nodes
+        from isotherm.cli.shares import accounts, found_nodes
 
         nodes = found_nodes(given.rest, clf.graph_)
         people = not json and output is None
         with stages.stage("explaining"):
             explained = clf.explain_many(nodes)
-            accounts = [
-                Account.of(clf, each, top=ROWS if people and top is None else top, paths=paths)
-                for each in (explained if people or json else [])
-            ]
+            wanted = explained if people or json else []
+            found = accounts(clf, wanted, top=ROWS if people and top is None else top, paths=paths)
     if told and not quiet:
         say(f"{told}\n")
     if output is not None:
@@ -118,9 +116,9 @@ def explain(
     if json:
         from json import dumps
 
-        print(dumps([account.plain() for account in accounts], indent=2, ensure_ascii=False))
+        print(dumps([account.plain() for account in found], indent=2, ensure_ascii=False))
     elif people:
-        print("\n\n".join(account.text() for account in accounts))
+        print("\n\n".join(account.text() for account in found))
 
 
 def _check(output: str, output_format: str | None, force: bool) -> None:

@@ -11,11 +11,15 @@ from isotherm.cli.tables import aligned, arrow, bar, counted, shown
 from isotherm.cli.wording import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
     from isotherm.classifier import DirichletClassifier
     from isotherm.explanation import Explanation
     from isotherm.graph import Graph
 
-__all__ = ["Account", "found_nodes", "joined", "label_of"]
+__all__ = ["Account", "accounts", "found_nodes", "joined", "labels_of"]
 
 MOST_CLASSES = 5
 LONGEST_PATH = 8
@@ -29,7 +33,7 @@ class Account:
     Attributes
     ----------
     label, confidence
-        Lists where a node may have several labels.
+        Lists where a node may have several labels; no confidence where none is calibrated.
     known
         Whether the node is a seed.
     classes
@@ -49,27 +53,6 @@ class Account:
     seeds: list[dict[str, Any]]
     left_out: int
 
-    @classmethod
-    def of(cls, clf: "DirichletClassifier", explained: "Explanation", *, top: int | None, paths: int) -> "Account":
-        """The account of one node, with its first seeds and the paths to some of them."""
-        place = int(clf.graph_.index([explained.node])[0])
-        reached = len(explained.seed) > 0
-        rows = zip(*(explained[column][:top].tolist() for column in explained), strict=True)
-        seeds: list[dict[str, Any]] = [dict(zip(explained, row, strict=True)) for row in rows]
-        for seed in seeds[:paths]:
-            seed["path"] = explained.path(seed["seed"])
-        label, confidence = label_of(clf, place) if reached else (None, 0.0)
-        return cls(
-            node=explained.node,
-            label=label,
-            confidence=confidence,
-            known=place in clf.seeds_.nodes,
-            rule=clf.rule_,
-            classes=_classes(clf, place, explained) if reached else [],
-            seeds=seeds,
-            left_out=len(explained.seed) - len(seeds),
-        )
-
     def plain(self) -> dict[str, Any]:
         """For machines."""
         return asdict(self)
@@ -83,7 +66,7 @@ class Account:
     def _heading(self) -> str:
         several = isinstance(self.label, list)
         facts = ["a seed"] if self.known else []
-        if not several and (not self.known or self.confidence < 1):
+        if not several and self.confidence is not None and not (self.known and self.confidence == 1):
             facts.append(f"confidence {self.confidence:.3f}")
         note = f" ({', '.join(facts)})" if facts else ""
         return f"{shown(self.node)}: {shown(joined(self.label)) or 'no label'}{note}"
@@ -109,12 +92,46 @@ class Account:
         return aligned(rows, left=(0, 1, 3, 4)) + note
 
 
-def label_of(clf: "DirichletClassifier", place: int) -> tuple[Any, Any]:
-    """The label of a node and its confidence, or all of its labels and theirs."""
+def accounts(
+    clf: "DirichletClassifier", explained: "Iterable[Explanation]", *, top: int | None, paths: int
+) -> list[Account]:
+    """An account of each node, with its first seeds and the paths to some of them."""
+    explained = list(explained)
+    places = clf.graph_.index([each.node for each in explained])
+    pairs = labels_of(clf, places)
+    return [
+        Account(
+            node=each.node,
+            label=label,
+            confidence=confidence if clf.calibration or place in clf.seeds_.nodes else None,
+            known=place in clf.seeds_.nodes,
+            rule=clf.rule_,
+            classes=_classes(clf, place, each) if clf.reached_[place] else [],
+            seeds=_seeds(each, top, paths),
+            left_out=len(each.seed[top:]) if top else 0,
+        )
+        for each, place, (label, confidence) in zip(explained, places.tolist(), pairs, strict=True)
+    ]
+
+
+def labels_of(clf: "DirichletClassifier", places: "NDArray[np.int64]") -> list[tuple[Any, Any]]:
+    """The label of each node and its confidence, or all of its labels and theirs; None and 0 where unreached."""
+    confidence = clf.confidence_[places]
     if hasattr(clf.labels_, "tolist"):
-        return clf.labels_[place : place + 1].tolist()[0], float(clf.confidence_[place])
-    columns = clf.labels_[[place]].indices
-    return clf.classes_[columns].tolist(), clf.confidence_[[place]].toarray()[0, columns].tolist()
+        pairs = list(zip(clf.labels_[places].tolist(), confidence.tolist(), strict=True))
+    else:
+        found = [np.flatnonzero(row) for row in clf.labels_[places].toarray()]
+        likely = confidence.toarray()
+        pairs = [(clf.classes_[own].tolist(), likely[row, own].tolist()) for row, own in enumerate(found)]
+    return [pair if reached else (None, 0.0) for pair, reached in zip(pairs, clf.reached_[places], strict=True)]
+
+
+def _seeds(explained: "Explanation", top: int | None, paths: int) -> list[dict[str, Any]]:
+    rows = zip(*(explained[column][:top].tolist() for column in explained), strict=True)
+    seeds: list[dict[str, Any]] = [dict(zip(explained, row, strict=True)) for row in rows]
+    for seed in seeds[:paths]:
+        seed["path"] = explained.path(seed["seed"])
+    return seeds
 
 
 def _classes(clf: "DirichletClassifier", place: int, explained: "Explanation") -> list[dict[str, Any]]:

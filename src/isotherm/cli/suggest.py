@@ -92,13 +92,13 @@ def suggest(
         )
         with stages.stage("suggesting"):
             nodes, values = clf.suggest(number, policy=policy, return_values=True)
-    from isotherm.cli.shares import joined, label_of
+    from isotherm.cli.shares import joined, labels_of
 
     places = clf.graph_.index(nodes)
-    now = [label_of(clf, place) if clf.reached_[place] else ("", 0.0) for place in places.tolist()]
+    now = labels_of(clf, places)
     table = {
         "node": nodes.tolist(),
-        "label": [joined(label) for label, _ in now],
+        "label": ["" if label is None else joined(label) for label, _ in now],
         "confidence": [min(each, default=0.0) if isinstance(each, list) else each for _, each in now],
         "value": values.tolist(),
     }
