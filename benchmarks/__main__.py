@@ -20,6 +20,7 @@ SUITES = {
     "many-classes": "benchmarks.many_classes",
     "growth": "benchmarks.growth",
     "classify": "benchmarks.classify",
+    "confidence": "benchmarks.confidence",
 }
 
 

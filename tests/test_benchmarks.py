@@ -58,6 +58,18 @@ def test_a_small_run_prints_medians_spread_and_ratio(
     assert all(len(point.seconds) == 2 for point in kept.points)
 
 
+def test_confidence_on_small_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOTHERM_DATA", str(write_small_data(tmp_path)))
+    printed = run_benchmarks(tmp_path, "confidence", "--scale", "0.01")
+    works = [row.split("|")[1].strip() for row in printed]
+    assert [work for work in works if "block model" in work] == works[:4]
+    assert works[-3:] == [
+        "calibration error, worst graph",
+        "coverage of 90% on 2 graphs, farthest from 0.905",
+        "one less macro-F1, mean of 7 graphs",
+    ]
+
+
 def test_many_classes_on_a_small_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ISOTHERM_DATA", str(write_small_data(tmp_path)))
     (row,) = run_benchmarks(tmp_path, "many-classes", "--rounds", "1")
