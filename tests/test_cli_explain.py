@@ -240,3 +240,14 @@ def test_without_confidence(run: Run) -> None:
         json.loads(run("explain", "edges.csv", "seeds.csv", "bob", "--no-confidence", "--json").out)[0]["confidence"]
         is None
     )
+    assert run("classify", "edges.csv", "seeds.csv", "-o", "l.csv", "--save", "m.npz", "-q").status == 0
+    assert run("explain", "m.npz", "bob", "--no-confidence").out.startswith("bob: tea\n")
+
+
+def test_a_variable_that_comes_too_late(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run("classify", "edges.csv", "seeds.csv", "-o", "l.csv", "--save", "m.npz", "-q").status == 0
+    monkeypatch.setenv("ISOTHERM_RULE", "vanilla")
+    assert "m.npz is fitted already: unset ISOTHERM_RULE, or give the edges" in run("explain", "m.npz", "bob").err
+    monkeypatch.delenv("ISOTHERM_RULE")
+    monkeypatch.setenv("ISOTHERM_THREADS", "1")
+    assert run("explain", "m.npz", "bob").status == 0

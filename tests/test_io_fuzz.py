@@ -178,6 +178,7 @@ WRITERS: dict[str, tuple[Any, Callable[[Arcs], bytes], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.FileWarning")
 @pytest.mark.parametrize("suffix", WRITERS)
 @settings(max_examples=CASES, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

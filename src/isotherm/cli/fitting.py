@@ -38,7 +38,7 @@ class Asked:
         """The classifier, and how its files are laid out."""
         if len(self.files) == 1:
             late = [*["rule"] * (rule != "centered"), *["ignore_missing_seeds"] * missing]
-            late += _changed(replace(solving, threads=None), BY_DEFAULT)
+            late += _changed(replace(solving, threads=None, no_confidence=False), BY_DEFAULT)
             self._check([*late, *_changed(columns, AS_FOUND), *_changed(certainty, CERTAIN)])
             return self._loaded(stages, solving), ""
         edges, seeds = self.files
@@ -58,13 +58,16 @@ class Asked:
             clf = load(self.files[0])
         if solving.threads is not None:
             clf.n_threads = solving.threads
+        if solving.no_confidence:
+            clf.calibration = None
         return clf
 
     def _check(self, late: list[str]) -> None:
         """Refuse options that come too late."""
         if late:
-            option = f"--{late[0].replace('_', '-')}"
-            raise UsageError(f"{self.files[0]} is fitted already: leave out {option}, or give the edges and the seeds")
+            option, variable = f"--{late[0].replace('_', '-')}", f"ISOTHERM_{late[0].upper()}"
+            remedy = f"unset {variable}" if variable in os.environ else f"leave out {option}"
+            raise UsageError(f"{self.files[0]} is fitted already: {remedy}, or give the edges and the seeds")
 
 
 def asked(command: str, arguments: tuple[str, ...], needed: str = "") -> Asked:
