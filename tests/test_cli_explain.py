@@ -2,13 +2,15 @@
 
 import json
 import re
+import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from commands import Run, command, leftovers, runner
+from commands import ISOTHERM, Run, command, leftovers, runner
 from scipy.sparse import csr_array, save_npz
 
 import isotherm as iso
@@ -251,3 +253,9 @@ def test_a_variable_that_comes_too_late(run: Run, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delenv("ISOTHERM_RULE")
     monkeypatch.setenv("ISOTHERM_THREADS", "1")
     assert run("explain", "m.npz", "bob").status == 0
+
+
+def test_edges_from_a_pipe(run: Run, tmp_path: Path) -> None:
+    line = f"{shlex.join(ISOTHERM)} explain <(cat edges.csv) seeds.csv bob -q"
+    piped = subprocess.run(["bash", "-c", line], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=True)
+    assert piped.stdout == run("explain", "edges.csv", "seeds.csv", "bob", "-q").out

@@ -53,6 +53,8 @@ def read_model(path: str) -> tuple[Any, dict[str, NDArray[Any]]]:
 
 def is_model(path: str) -> bool:
     """Whether there is a file of this name that holds a classifier, of whatever version."""
+    if not os.path.isfile(path):  # a pipe can be opened once only
+        return False
     try:
         with zipfile.ZipFile(path) as archive:
             return f"{MODEL}.npy" in archive.namelist()
