@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from commands import ISOTHERM, Run, command, leftovers, runner
+from commands import ISOTHERM, SEEDS, Run, command, leftovers, runner
 from scipy.sparse import csr_array, save_npz
 
 import isotherm as iso
@@ -81,6 +81,7 @@ def test_a_table_of_shares(run: Run, fitted: iso.DirichletClassifier, name: str)
     assert frame["node"].to_list() == ["bob", "bob", "dan", "dan"]
     expected = np.concatenate([fitted.explain(node).share for node in ("bob", "dan")])
     np.testing.assert_allclose(frame["share"], expected, rtol=1e-12)
+    assert "confidence" not in outcome.err  # which is not asked for, and takes time
     again = run("explain", "edges.csv", "seeds.csv", "bob", "-o", name)
     assert again.status == 2
     assert "--force" in again.err
@@ -135,6 +136,9 @@ def test_in_a_process_of_its_own(tmp_path: Path, run: Run) -> None:
         (["none.npz", "bob"], "none.npz does not exist; check its name"),
         (["m.npz", "bob", "-o", "x.docx"], "x.docx: labels are written as"),
         (["m.npz", "bob", "--top", "0"], "--top"),
+        (["m.npz", "bob", "--bogus"], "--bogus is neither an option nor a node; see isotherm explain --help"),
+        (["m.npz", "bob", "-o", "-", "--json"], "--output and --json are both for standard output"),
+        (["edges.csv", "seeds.csv", "bob", "-o", "./seeds.csv", "--force"], "./seeds.csv is also an input"),
     ],
 )
 def test_what_is_refused(run: Run, arguments: list[str], sentence: str) -> None:
@@ -144,6 +148,7 @@ def test_what_is_refused(run: Run, arguments: list[str], sentence: str) -> None:
     assert (outcome.status, outcome.out) == (2, "")
     assert sentence in outcome.err
     assert outcome.err.count("\n") == 1
+    assert Path("seeds.csv").read_text() == SEEDS
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ def test_the_table_goes_to_a_file_that_is_not_there_yet(run: Run) -> None:
         (["edges.csv", "seeds.csv", "-n", "0"], "-n is 0"),
         (["edges.csv", "seeds.csv", "--policy", "best"], "diverse"),
         (["edges.csv", "none.csv"], "none.csv"),
+        (["edges.csv", "seeds.csv", "-o", "seeds.csv", "--force"], "seeds.csv is also an input"),
     ],
 )
 def test_bad_usage_is_one_sentence(run: Run, arguments: list[str], words: str) -> None:

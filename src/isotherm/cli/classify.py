@@ -1,6 +1,5 @@
 """``isotherm classify``: files in, labels out."""
 
-import os
 from itertools import combinations
 from typing import Annotated
 
@@ -25,7 +24,7 @@ from isotherm.cli.options import (
     Solving,
     option,
 )
-from isotherm.cli.reading import read_files
+from isotherm.cli.reading import check_apart, read_files, same_file
 from isotherm.cli.signals import nothing_at_stake
 from isotherm.cli.stages import Stages
 from isotherm.cli.wording import OUTPUT as OF_OUTPUT
@@ -161,18 +160,11 @@ def _check_targets(
     targets = {"--output": output, "--json-summary": summary, "--save": save}
     given = [(name, target) for name, target in targets.items() if target is not None]
     for (one, target), (other, same) in combinations(given, 2):
-        if _same(target, same):
+        if same_file(target, same):
             both = "standard output" if target == "-" else same
             raise UsageError(f"{one} and {other} are both {both}: give one of them another name")
     for _, target in given:
-        if target != "-" and any(_same(source, target) for source in sources):
-            raise UsageError(f"{target} is also an input: give the output another name")
-
-
-def _same(one: str, other: str) -> bool:
-    if "-" in (one, other):
-        return one == other
-    return os.path.realpath(one) == os.path.realpath(other) and not os.path.realpath(one).startswith("/dev/")
+        check_apart(target, sources)
 
 
 def _write(path: str, content: bytes, force: bool) -> None:

@@ -26,7 +26,7 @@ from isotherm.cli.signals import nothing_at_stake
 from isotherm.cli.stages import Stages
 from isotherm.cli.tables import counted
 from isotherm.cli.wording import OUTPUT as OF_OUTPUT
-from isotherm.cli.wording import noted, say, speaking
+from isotherm.cli.wording import UsageError, noted, say, speaking
 
 if TYPE_CHECKING:
     from isotherm.explanation import Explanation
@@ -94,8 +94,10 @@ def explain(
     stages = Stages(quiet=quiet)
     with noted(quiet), nothing_at_stake():
         given = asked("explain", names, "NODE")
+        if output == "-" and json:
+            raise UsageError("--output and --json are both for standard output: give one of them")
         if output is not None:
-            _check(output, output_format, force)
+            given.check_output(output, output_format, force)
         clf, told = given.fitted(
             stages, rule=rule, solving=solving, columns=columns, certainty=certainty, missing=ignore_missing_seeds
         )
@@ -119,13 +121,6 @@ def explain(
         print(dumps([account.plain() for account in found], indent=2, ensure_ascii=False))
     elif people:
         print("\n\n".join(account.text() for account in found))
-
-
-def _check(output: str, output_format: str | None, force: bool) -> None:
-    from isotherm.io import check_output
-
-    with speaking(OF_OUTPUT):
-        check_output(output, force=force, format=output_format)
 
 
 def _write(output: str, explained: "list[Explanation]", top: int | None, output_format: str | None, force: bool) -> int:

@@ -7,7 +7,7 @@ from zipfile import is_zipfile
 
 from isotherm.cli.late import load_beside
 from isotherm.cli.options import AS_FOUND, BY_DEFAULT, CERTAIN, Certainty, Columns, Rule, Solving
-from isotherm.cli.reading import read_files
+from isotherm.cli.reading import check_apart, read_files
 from isotherm.cli.stages import Stages
 from isotherm.cli.wording import OUTPUT, UsageError, speaking
 
@@ -50,6 +50,14 @@ class Asked:
         with stages.stage("solving") as bar:
             clf.fit(files.graph, files.known, seed_weight=files.weights, progress=bar.errors(solving.tol))
         return clf, str(files)
+
+    def check_output(self, output: str, output_format: str | None, force: bool) -> None:
+        """Refuse an output that could not be written, or that is read."""
+        from isotherm.io import check_output
+
+        check_apart(output, self.files)
+        with speaking(OUTPUT):
+            check_output(output, force=force, format=output_format)
 
     def _loaded(self, stages: Stages, solving: Solving) -> "DirichletClassifier":
         with stages.stage("reading"), speaking(OUTPUT):

@@ -1,6 +1,8 @@
 """The files that commands read: a graph, and labels of its nodes."""
 
+import os
 import warnings
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isotherm.cli.options import CERTAIN, Certainty, Columns
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from isotherm.graph import Graph
     from isotherm.io import GraphFile, Layout, SeedsFile
 
-__all__ = ["Files", "read_files"]
+__all__ = ["Files", "check_apart", "read_files", "same_file"]
 
 
 class Files(NamedTuple):
@@ -55,6 +57,19 @@ def read_files(
         _name(labels): _described(seeds_file.layout, seed),
     }
     return Files(graph_file.graph, known, layouts, weights)
+
+
+def check_apart(target: str, sources: Iterable[str]) -> None:
+    """Refuse to write to a file that is read."""
+    if target != "-" and any(same_file(source, target) for source in sources):
+        raise UsageError(f"{target} is also an input: give the output another name")
+
+
+def same_file(one: str, other: str) -> bool:
+    """Whether two names stand for one file, or both for standard input or output."""
+    if "-" in (one, other):
+        return one == other
+    return os.path.realpath(one) == os.path.realpath(other) and not os.path.realpath(one).startswith("/dev/")
 
 
 def _matched(seeds_file: "SeedsFile", graph_file: "GraphFile", missing: bool) -> dict[Any, Any]:

@@ -97,6 +97,8 @@ def accounts(
 ) -> list[Account]:
     """An account of each node, with its first seeds and the paths to some of them."""
     explained = list(explained)
+    if not explained:  # nothing that confidence would be needed for
+        return []
     places = clf.graph_.index([each.node for each in explained])
     pairs = labels_of(clf, places)
     return [
@@ -178,6 +180,8 @@ def found_nodes(texts: list[str], graph: "Graph") -> list[Any]:
     nodes = {text: node for node, text in match_seeds({text: text for text in texts}, graph, missing="drop").items()}
     lost = [text for text in texts if text not in nodes]
     if lost:
+        if lost[0].startswith("--"):
+            raise UsageError(f"{lost[0]} is neither an option nor a node; see isotherm explain --help")
         number = "is" if len(lost) == 1 else f"and {counted(len(lost) - 1, 'more node')} are"
         raise UsageError(f"{shorten(lost[0])} {number} not in the graph; {_remedy(lost[0], graph)}")
     return [nodes[text] for text in dict.fromkeys(texts)]

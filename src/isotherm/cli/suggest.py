@@ -83,10 +83,7 @@ def suggest(
         given = asked("suggest", names)
         if given.rest:
             raise UsageError(f"isotherm suggest takes EDGES SEEDS, or MODEL, and no {given.rest[0]!r}: leave it out")
-        from isotherm.io import check_output, write_table
-
-        with speaking(OF_OUTPUT):
-            check_output(output, force=force, format=output_format)
+        given.check_output(output, output_format, force)
         clf, told = given.fitted(
             stages, rule=rule, solving=solving, columns=columns, certainty=certainty, missing=ignore_missing_seeds
         )
@@ -102,6 +99,8 @@ def suggest(
         "confidence": [min(each, default=0.0) if isinstance(each, list) else each for _, each in now],
         "value": values.tolist(),
     }
+    from isotherm.io import write_table
+
     with speaking(OF_OUTPUT):
         rows = write_table(output, table, format=output_format, force=force)
     if not quiet:
