@@ -116,6 +116,8 @@ def test_in_a_process_of_its_own(tmp_path: Path, run: Run) -> None:
     ascii_only = command("explain", "m m.npz", "dan", folder=tmp_path, PYTHONIOENCODING="ascii")
     assert " > fay > gus" in ascii_only.out
     assert ascii_only.out.isascii()
+    fresh = command("explain", "edges.csv", "seeds.csv", "dan", "-q", folder=tmp_path, PYTHONUTF8="1")
+    assert (fresh.out, fresh.err) == (outcome.out, "")
     refused = command("explain", "m m.npz", "don", folder=tmp_path)
     assert (refused.status, refused.out) == (2, "")
     assert refused.err == "isotherm: 'don' is not in the graph; did you mean 'dan'?\n"

@@ -83,3 +83,5 @@ def test_in_a_process_of_its_own(run: Run, tmp_path: Path) -> None:
     outcome = command("suggest", "edges.csv", "seeds.csv", "-n", "1", folder=tmp_path)
     assert outcome.status == 0
     assert outcome.out.splitlines()[1].startswith("dan,")
+    quiet = command("suggest", "edges.csv", "seeds.csv", "-n", "1", "-q", folder=tmp_path)
+    assert (quiet.out, quiet.err) == (outcome.out, "")

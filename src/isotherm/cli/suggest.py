@@ -88,11 +88,10 @@ def suggest(
             stages, rule=rule, solving=solving, columns=columns, certainty=certainty, missing=ignore_missing_seeds
         )
         with stages.stage("suggesting"):
-            nodes, values = clf.suggest(number, policy=policy, return_values=True)
-    from isotherm.cli.shares import joined, labels_of
+            from isotherm.cli.shares import joined, labels_of
 
-    places = clf.graph_.index(nodes)
-    now = labels_of(clf, places)
+            nodes, values = clf.suggest(number, policy=policy, return_values=True)
+            now = labels_of(clf, clf.graph_.index(nodes))
     table = {
         "node": nodes.tolist(),
         "label": ["" if label is None else joined(label) for label, _ in now],
