@@ -100,7 +100,7 @@ def test_a_fit_costs_one_solve_and_confidence_three(solves: list[dict[str, Any]]
     assert len(solves) == 1
     first = clf.confidence_
     assert len(solves) == 4
-    assert all(options["start"] is clf.temperatures_ for options in solves[1:])
+    assert all(options["max_iter"] < clf.solution_.iterations for options in solves[1:])
     np.testing.assert_array_equal(clf.confidence_, first)
     clf.predict_proba()
     clf.predict_set()
@@ -108,6 +108,26 @@ def test_a_fit_costs_one_solve_and_confidence_three(solves: list[dict[str, Any]]
     clf.fit(graph, shown(truth, 0.1, 1))
     assert len(solves) == 5
     assert not np.array_equal(clf.confidence_, first)
+
+
+def test_other_solvers_begin_at_the_present_temperatures(solves: list[dict[str, Any]]) -> None:
+    graph, truth = block_model([300, 300], 12, 0.8)
+    clf = iso.DirichletClassifier(solver="elimination").fit(graph, shown(truth, 0.1, 0))
+    assert clf.confidence_.any()
+    assert len(solves) == 4
+    assert all(options["start"] is clf.temperatures_ for options in solves[1:])
+
+
+def test_a_thousand_hidden_seeds_are_enough(solves: list[dict[str, Any]]) -> None:
+    graph, truth = block_model([4000, 4000], 12, 0.8)
+    for share, count in ((0.1, 3), (0.25, 2), (0.5, 1)):
+        known = shown(truth, share, 0)
+        solves.clear()
+        clf = iso.DirichletClassifier().fit(graph, known)
+        others = (known < 0) & clf.reached_
+        right = clf.labels_[others] == truth[others]
+        assert reliability(clf.confidence_[others], right).error < 0.03
+        assert len(solves) == 1 + count
 
 
 def test_the_choice_of_a_rule_and_confidence_share_their_solves(solves: list[dict[str, Any]]) -> None:

@@ -58,7 +58,7 @@ class Model(NamedTuple):
 
     def probabilities(self, kinds: Array, shares: Array) -> Array:
         """Probabilities (n, K) by the evidence (3, n, K)."""
-        followed = softmax(np.tensordot(self.slopes, kinds, 1) + np.log(shares) + self.bias, axis=1)
+        followed = softmax(np.einsum("s,shk->hk", self.slopes, kinds) + np.log(shares) + self.bias, axis=1)
         return (1 - self.lapse) * followed + self.lapse * shares
 
 
@@ -251,7 +251,7 @@ class _Loss:
         value -= self.lapses * np.log(lapse) + FOLLOWED * np.log1p(-lapse)
         lapses = np.sum(1 - follows) + self.lapses
         gradient = (
-            np.tensordot(self.kinds, pull, 2) + RIDGE * off,
+            np.einsum("shk,hk->s", self.kinds, pull) + RIDGE * off,
             pull.sum(axis=0) + RIDGE * bias,
             [(lapses + np.sum(follows) + FOLLOWED) * lapse - lapses],
         )

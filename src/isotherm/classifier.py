@@ -1,5 +1,6 @@
 """The Dirichlet classifier: section 3 of the paper, as a scikit-learn estimator."""
 
+import math
 import os
 import warnings
 from collections.abc import Iterable, Mapping
@@ -36,7 +37,7 @@ from isotherm.suggestion import check_wish, suggest
 __all__ = ["DirichletClassifier", "load"]
 
 DEFAULT_TOL = 1e-3
-ROUGH_TOL = 1e-2  # for solves without some of the seeds: what chance does to these is far more
+ROUGH_TOL, ROUGH_SHARE = 1e-2, 0.6  # for solves without some of the seeds: a tolerance, a share of the iterations of cg
 KEPT = ("temperatures_", "scores_", "certified_", "calibration_", "rule_report_", "best_rule_")
 FOUND_LATER = ("_confidence", "_explainer", "_certificate")
 BEST = ("best_classes_", "best_scores_")
@@ -64,7 +65,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     rule : {"centered", "relative", "vanilla", "weighted", "auto"}
         How temperatures become scores; see :mod:`isotherm.rules`. ``auto`` takes the one that finds held-out seeds
-        again best, which costs three more solves; see :mod:`isotherm.selection`.
+        again best, which costs one to three more solves; see :mod:`isotherm.selection`.
     solver : {"auto", "cg", "direct", "elimination", "sweeps"}
         How equilibrium is found; ``auto`` is ``direct`` for small graphs, ``cg`` for graphs on which it is fast, and
         ``elimination`` for the others: grids, roads, long chains.
@@ -95,7 +96,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         each node are kept: ``best_classes_`` and ``best_scores_`` instead of ``temperatures_`` and ``scores_``.
     calibration : {"auto", None}
         Whether probabilities are calibrated on held-out seeds, so that labels of confidence p are right in a share p
-        of the cases; it costs three more solves on first use. With None they are the softmax of the scores.
+        of the cases; it costs one to three more solves on first use. With None they are the softmax of the scores.
 
     Attributes
     ----------
@@ -313,9 +314,15 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.labels_ = self._with_seeds(self._labels(self.scores_))
 
     def _solve_again(self, seeds: Seeds) -> Floats:
-        """Temperatures with these seeds only: from the present ones, unless the number of iterations is part of it."""
+        """Temperatures with these seeds only: not as exact as with all, for what chance does to these is far more.
+
+        A rough tolerance saves cg little, since it must get to know the horizon; neither does a start from the present
+        temperatures. A share of the iterations leaves that power of the error.
+        """
         options = {"weights": seeds.weights, **self._options}
-        if self.tol is not None:
+        if self.tol is not None and self.solution_.solver == "cg":
+            options |= {"solver": "cg", "tol": None, "max_iter": math.ceil(ROUGH_SHARE * self.solution_.iterations)}
+        elif self.tol is not None:
             options |= {"tol": max(self.tol, ROUGH_TOL), "start": self.temperatures_}
         return get_engine(self.engine).solve(self.graph_, seeds.nodes, seeds.values(), **options).temperatures
 

@@ -1,6 +1,6 @@
 """What held-out seeds tell of a fit: the rule to use, probabilities, and sets of classes; found on first use and kept.
 
-All of it comes from the same three solves, each without a third of the seeds.
+All of it comes from the same one to three solves, each without a third of the seeds.
 """
 
 from functools import cached_property

@@ -114,7 +114,7 @@ def evaluate(
     progress
         Called after each run with the runs that are done and all runs.
     **options
-        For `DirichletClassifier`. Without ``calibration=None``, confidence is scored too: three more solves for each
+        For `DirichletClassifier`. Without ``calibration=None``, confidence is scored too: up to three more solves a
         draw, which "auto" needs as well.
 
     Examples

@@ -2,6 +2,7 @@
 
 The seeds are dealt into three folds. Each fold is hidden in turn and the others are solved for again, which shows how
 warm the hidden seeds would be if nobody knew them. Rules are chosen and probabilities calibrated by what is seen there.
+A thousand hidden seeds are enough for that: where there are so many in one fold, the others are not hidden.
 """
 
 import warnings
@@ -21,6 +22,7 @@ from isotherm.solvers.base import Floats
 __all__ = ["Fold", "HeldOut", "hold_out"]
 
 FOLDS = 3
+ENOUGH = 1000  # hidden seeds
 SAMPLE = 10_000  # nodes whose temperatures are kept of each fold, to know their spread
 MOST_ENTRIES = 10_000_000  # of the sample
 
@@ -53,6 +55,18 @@ class Fold(NamedTuple):
     sample: Floats
     predicted: dict[str, Ints]
 
+    def split(self) -> "tuple[Fold, ...]":
+        """The same in three parts, as if each had been hidden by itself."""
+        return tuple(
+            self._replace(
+                hidden=self.hidden[first::FOLDS],
+                codes=self.codes[first::FOLDS],
+                temperatures=self.temperatures[first::FOLDS],
+                predicted={rule: codes[first::FOLDS] for rule, codes in self.predicted.items()},
+            )
+            for first in range(FOLDS)
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
@@ -61,7 +75,7 @@ class HeldOut:
     Attributes
     ----------
     folds
-        At most three; none if each class has a single seed.
+        At most three; none if each class has a single seed. Where one is enough, it is split in three.
     sample
         (s,) positions of the nodes that are sampled in each fold; none of them is a seed.
     n_lone
@@ -87,7 +101,7 @@ class HeldOut:
 
 
 def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
-    """Hide the seeds, a third at a time, and solve without them.
+    """Hide the seeds, a third at a time, and solve without them; no more thirds than are needed.
 
     The seeds of each class are dealt to the folds by rising degree; the only seed of a class is never hidden. Nothing
     is left to chance, and the order of the nodes decides only where degrees are equal.
@@ -96,8 +110,9 @@ def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
     order = order[seeds.counts[seeds.codes[order]] > 1]
     sample = _sampled(seeds, graph.n_nodes)
     dealt = [np.sort(order[first::FOLDS]) for first in range(min(FOLDS, len(order)))]
-    folds = tuple(_fold(seeds, hidden, sample, solve) for hidden in dealt)
-    return HeldOut(folds, sample, len(seeds.codes) - len(order))
+    needed = int(np.searchsorted(np.cumsum([len(hidden) for hidden in dealt]), ENOUGH)) + 1
+    folds = tuple(_fold(seeds, hidden, sample, solve) for hidden in dealt[:needed])
+    return HeldOut(folds[0].split() if needed == 1 and folds else folds, sample, len(seeds.codes) - len(order))
 
 
 def _sampled(seeds: Seeds, n_nodes: int) -> Ints:
