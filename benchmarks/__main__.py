@@ -21,6 +21,7 @@ SUITES = {
     "growth": "benchmarks.growth",
     "classify": "benchmarks.classify",
     "confidence": "benchmarks.confidence",
+    "labelling": "benchmarks.labelling",
 }
 
 

@@ -40,6 +40,7 @@ def run_benchmarks(folder: Path, *arguments: str) -> list[str]:
         ("bandwidth", 1, ()),
         ("grid", 2, ("pyamg",)),
         ("directed", 4, ()),
+        ("labelling", 4, ()),
         ("growth", 1, ("graphlearning", "pyamg")),
     ],
 )
@@ -85,6 +86,24 @@ def test_hard_graphs_on_small_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     rows = run_benchmarks(tmp_path, "hard-graphs", "--rounds", "1")
     assert len([row for row in rows if "SciPy cg" in row]) == 6
     assert any("PyAMG" in row for row in rows)
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
+def test_labels_needed_on_a_small_graph(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import labelling
+
+    monkeypatch.setattr(labelling, "STEP", 0.06)
+    monkeypatch.setattr(labelling, "MOST", 0.6)
+    curve = labelling.Curve("karate", 2)
+    assert curve.sizes[0] >= 3
+    assert curve.suggested.shape == (2, len(curve.sizes))
+    assert curve.uniform.shape == (8, len(curve.sizes))
+    curve.shares, curve.sizes = np.array([0.1, 0.2, 0.3]), np.array([1, 2, 3])
+    curve.uniform, curve.suggested = np.array([[0.2, 0.4, 0.6]]), np.array([[0.3, 0.6, 0.5]])
+    assert curve.needed(0.2) == pytest.approx(0.14)  # 0.4 is between 0.3 and the mean of 0.6 and 0.5
+    assert curve.needed(0.3) == np.inf
+    labelling.draw_curves([curve] * 6, tmp_path / "curves.png")
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
 
 
 def test_contestants_take_turns() -> None:

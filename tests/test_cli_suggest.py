@@ -49,7 +49,7 @@ def test_an_unreached_node_has_no_label(run: Run) -> None:
     outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "1", "-q")
     node, label, confidence, value = outcome.out.splitlines()[1].split(",")
     assert (node, label.strip('"'), float(confidence)) == ("y", "", 0)
-    assert 2 < float(value) < 3
+    assert 2 < float(value) < 3  # of three nodes
 
 
 def test_the_table_goes_to_a_file_that_is_not_there_yet(run: Run) -> None:

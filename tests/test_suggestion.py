@@ -10,7 +10,7 @@ from problems import Problem, dense, problems
 from scipy.sparse import csr_array
 
 import isotherm as iso
-from isotherm.suggestion import ON, POLICIES, Reach
+from isotherm.suggestion import COLDNESS, ON, POLICIES, Reach, suggest
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -41,6 +41,19 @@ def test_heat_and_cold_are_those_of_a_dense_inverse(problem: Problem) -> None:
     np.testing.assert_array_less(reach.peak[free], 1.3 * np.diag(inverse) + 1e-9)
 
 
+def test_rare_classes_get_their_share() -> None:
+    graph = iso.Graph.from_networkx(nx.disjoint_union_all([nx.star_graph(9)] * 10))
+    hubs, star = np.arange(0, 100, 10), np.arange(100) // 10
+    common, rare = 0, 1
+    groups = np.where(np.isin(star, [4, 5, 9]), rare, common)
+    seeds = hubs[6:]  # three of the common class, one of the rare one
+    chosen, values = suggest(graph, seeds, 4, np.ones(100), groups=groups)
+    assert sorted(star[chosen[:2]]) == [4, 5]
+    assert groups[chosen].tolist() == [rare, rare, common, common]
+    np.testing.assert_allclose(values[0] / values[1:], [3 / 2, 4 / 2, 5 / 2], rtol=1e-5)  # one more than the seeds
+    np.testing.assert_allclose(suggest(graph, seeds, 4, np.ones(100))[1] * [5, 6, 7, 8], values[0] * 2, rtol=1e-5)
+
+
 def test_values_come_close_to_those_of_a_dense_inverse() -> None:
     graph = iso.Graph.from_networkx(nx.powerlaw_cluster_graph(400, 3, 0.5, seed=1))
     seeds = np.arange(0, 400, 40)
@@ -48,7 +61,7 @@ def test_values_come_close_to_those_of_a_dense_inverse() -> None:
     weights = dense(graph.heat)
     inverse = np.linalg.inv((np.diag(graph.degrees) - ON * weights)[np.ix_(free, free)])
     cold = 1 - inverse @ (ON * weights[np.ix_(free, seeds)].sum(axis=1))
-    exact = cold * inverse.sum(axis=1) / np.diag(inverse)
+    exact = cold**COLDNESS * inverse.sum(axis=1) / np.diag(inverse)
     found = Reach(graph, seeds, np.ones(400)).values(free)
     assert np.corrcoef(exact, found)[0, 1] > 0.98
     assert len(set(np.argsort(-exact)[:20]) & set(np.argsort(-found)[:20])) >= 17

@@ -546,14 +546,14 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         k : int
             How many.
         policy : {"diverse", "uncertainty", "margin"}
-            "diverse" takes the nodes whose heat reaches most of what no seed has reached yet, each as if those before
-            were seeds. It does not ask what the labels are, and does best. "uncertainty" weights what is reached by how
-            likely its label is wrong, one node at a time; "margin" takes the nodes whose two best scores are closest.
+            "diverse" takes the nodes that are far from all seeds and whose heat reaches far, each as if those before
+            were seeds, and gives rare classes their share. It saves the most labels. "uncertainty" counts what is
+            reached by how likely its label is wrong, one node at a time; "margin" takes the nodes whose two best scores
+            are closest.
         among : iterable, optional
             The nodes that can be labelled; by default all.
         return_values : bool
-            Whether to give also what each is worth: about how many labels it would decide, or might mend; for "margin",
-            one minus the difference of the scores.
+            Whether to give also what each is worth, to be compared with others of the same call; see docs/labelling.md.
 
         Returns
         -------
@@ -570,15 +570,30 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         check_wish(k, policy)
         places = None if among is None else self.graph_.index(among)
-        options = {"side": self.side, "n_threads": self.n_threads} if policy != "margin" else {}
-        doubt = self._doubt(policy)
-        chosen, values = suggest(self.graph_, self.seeds_.nodes, k, doubt, policy=policy, among=places, **options)
+        options: dict[str, Any] = {
+            "policy": policy,
+            "among": places,
+            "groups": None if self._several else self._groups(),
+        }
+        if policy != "margin":
+            options |= {"side": self.side, "n_threads": self.n_threads}
+        chosen, values = suggest(self.graph_, self.seeds_.nodes, k, self._doubt(policy), **options)
         return (self.graph_.nodes[chosen], values) if return_values else self.graph_.nodes[chosen]
+
+    def _groups(self) -> NDArray[np.int64]:
+        """The number of the class that each node is taken for, one more for unreached nodes."""
+        codes = (
+            self.best_classes_[:, 0] if "best_classes_" in self.__dict__ else np.nan_to_num(self.scores_).argmax(axis=1)
+        )
+        groups = np.where(self.reached_, codes, self.seeds_.n_classes).astype(np.int64)
+        groups[self.seeds_.nodes] = self.seeds_.codes
+        return groups
 
     def _doubt(self, policy: str) -> NDArray[np.float64]:
         """How doubtful each label is, in the eyes of a policy; most of all where unreached."""
         if policy == "diverse":
             return np.ones(self.graph_.n_nodes)
+        self._check_one_label(f"policy={policy!r}", "use policy='diverse'")
         if policy == "uncertainty":
             return 1 - self.confidence_
         scores = self.best_scores_ if "best_scores_" in self.__dict__ else self.scores_

@@ -1,0 +1,144 @@
+"""How many labels `suggest` saves against a uniform draw, on twenty graphs; and what it costs to ask, explain, update.
+
+Half of the labelled nodes are a test set that is never shown. A draw begins with 0.2% of the labels, drawn uniformly,
+and goes on in steps of 0.2%: with a uniform draw, or with batches of `suggest`, each after an `update`. What counts is
+macro-F1 on the test set, the mean over draws. The work is done with as many labels as the (monotone) curve of `suggest`
+needs for what a uniform draw has with 1% and with 2%.
+"""
+
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.isotonic import isotonic_regression
+
+import isotherm as iso
+from benchmarks.graphs import CLASSES, small_world
+from benchmarks.harness import Contestant, Race
+from benchmarks.results import Result
+from isotherm.datasets import available, load
+from isotherm.experiments.scoring import macro_f1
+from isotherm.seeds import encode_labels
+
+__all__ = ["GRAPHS", "draw_curves", "races"]
+
+GRAPHS = (
+    *("acm", "amazon_computers", "amazon_photo", "blogcatalog_attr", "citeseer", "coauthor_cs", "cora"),
+    *("cora_ml_directed", "dblp_citation", "facebook_pages", "fb100_amherst41", "knn_hhar", "knn_mnist10k", "knn_reut"),
+    *("knn_usps", "lastfm_asia", "polblogs", "pubmed", "wiki_tadw", "wikischool_bonald"),
+)
+SHOWN = ("citeseer", "lastfm_asia", "amazon_photo", "knn_hhar", "polblogs", "wikischool_bonald")
+STEP, MOST = 0.002, 0.024  # of the labels
+GOALS = (0.01, 0.02)
+PICTURE = Path("out/labelling.png")
+
+
+def races(scale: float = 1.0, rounds: int = 5) -> Iterator[Race | Result]:
+    """Labels needed on all graphs that are at hand, in a run of full size; then times on a power-law graph."""
+    warnings.simplefilter("ignore")
+    if scale >= 1:
+        yield from _labels_needed(rounds)
+    yield from _times(scale, rounds)
+
+
+def _labels_needed(rounds: int) -> Iterator[Result]:
+    curves, needed = {}, []
+    at_hand = available() if os.environ.get("ISOTHERM_DATA") else {}
+    for name in (name for name in GRAPHS if name in at_hand):
+        curve = curves[name] = Curve(name, rounds)
+        needed.append([curve.needed(share) / share for share in GOALS])
+        print(f"{name}: {' and '.join(f'{ratio:.2f}' for ratio in needed[-1])} of uniform's labels", flush=True)
+    for place, share in enumerate(GOALS if needed else ()):
+        work = f"macro-F1 of {share:.0%} uniform labels, {len(needed)} graphs"
+        ours = [row[place] for row in needed]
+        yield Result(work, "uniform", [1.0] * len(ours), "suggest", ours, goal=1 / 0.6, unit="of the labels")
+    if set(SHOWN) <= set(curves):
+        PICTURE.parent.mkdir(parents=True, exist_ok=True)
+        draw_curves([curves[name] for name in SHOWN], PICTURE)
+
+
+class Curve:
+    """Macro-F1 with more and more labels, shape (draws, sizes): of `suggest`, and of four times as many draws."""
+
+    def __init__(self, name: str, draws: int) -> None:
+        dataset = load(name)
+        self.name, self.graph, self.labels = name, dataset.graph, encode_labels(dataset.labels)[0]
+        total = np.count_nonzero(self.labels >= 0)
+        sizes = np.unique(np.round(np.arange(STEP, MOST + STEP / 2, STEP) * total).astype(int))
+        self.sizes = sizes[sizes >= 3]
+        self.shares = self.sizes / total
+        self.suggested = np.array([self._run(draw, suggest=True) for draw in range(draws)])
+        self.uniform = np.array([self._run(draw, suggest=False) for draw in range(4 * draws)])
+
+    def needed(self, share: float) -> float:
+        """The share of labels with which `suggest` has the macro-F1 of so many uniform ones; infinite if none has."""
+        goal = np.interp(share, self.shares, isotonic_regression(self.uniform.mean(axis=0)))
+        ours = isotonic_regression(self.suggested.mean(axis=0))
+        if ours[-1] < goal:
+            return float("inf")
+        after = int(np.argmax(ours >= goal))
+        return float(np.interp(goal, ours[max(after - 1, 0) : after + 1], self.shares[max(after - 1, 0) : after + 1]))
+
+    def _run(self, draw: int, *, suggest: bool) -> list[float]:
+        rng = np.random.default_rng(draw)
+        order = rng.permutation(np.flatnonzero(self.labels >= 0))
+        test, pool = order[: len(order) // 2], order[len(order) // 2 :]
+        first = self.sizes[0]
+        while len(set(self.labels[pool[:first]].tolist())) < 2:
+            first += 1
+        clf = iso.DirichletClassifier().fit(self.graph, self._answers(pool[:first]))
+        scores = []
+        for size in self.sizes:
+            more = size - len(clf.seeds_.nodes)
+            if more > 0:
+                asked = clf.suggest(more, among=self.graph.nodes[pool]) if suggest else self.graph.nodes[pool[:size]]
+                clf.update(self._answers(self.graph.index(asked)))
+            scores.append(macro_f1(self.labels[test], clf.labels_[test]))
+        return scores
+
+    def _answers(self, places: NDArray[np.int64]) -> dict[object, int]:
+        return dict(zip(self.graph.nodes[places].tolist(), self.labels[places].tolist(), strict=True))
+
+
+def draw_curves(curves: list[Curve], path: Path) -> None:
+    """Macro-F1 against labels: mean and spread over draws."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(10, 5.6), layout="constrained")
+    for axes, curve in zip(figure.subplots(2, 3).flat, curves, strict=True):
+        for scores, name, colour, dash in (
+            (curve.uniform, "uniform", "#D55E00", "--"),
+            (curve.suggested, "suggest", "#0072B2", "-"),
+        ):
+            mean, spread = scores.mean(axis=0), scores.std(axis=0)
+            axes.plot(100 * curve.shares, mean, dash, color=colour, label=name)
+            axes.fill_between(100 * curve.shares, mean - spread, mean + spread, color=colour, alpha=0.15, linewidth=0)
+        axes.set_title(curve.name, fontsize=10)
+        axes.set_xlabel("labels, % of the nodes")
+        axes.set_ylabel("macro-F1")
+    figure.axes[0].legend(loc="lower right", frameon=False)
+    figure.savefig(path, dpi=110)
+
+
+def _times(scale: float, rounds: int) -> Iterator[Race]:
+    """What comes after a fit, against the fit itself, from the same matrix; each turn of it forgets the updates."""
+    matrix, labels = small_world(scale)
+    clf, rng, free = iso.DirichletClassifier(), np.random.default_rng(2), np.flatnonzero(labels < 0)
+
+    def updated(count: int) -> object:
+        more = rng.choice(free, count, replace=False).tolist()
+        return clf.update({node: node % CLASSES for node in more})
+
+    few, many = len(labels) // 10_000, len(labels) // 100
+    for ours, goal in (
+        (Contestant("explain a node", lambda: clf.explain(int(rng.choice(free)))), 20),
+        (Contestant("suggest 10 nodes", lambda: clf.suggest(10)), 2),
+        (Contestant("update with 1% of the seeds more", lambda: updated(few)), 4),
+        (Contestant("update with 1% of the nodes more", lambda: updated(many)), 4),
+    ):
+        race = Race(f"{ours.name}, power-law graph", Contestant("fit", lambda: clf.fit(matrix, labels)), ours, goal)
+        race.run(rounds)
+        yield race
