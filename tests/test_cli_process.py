@@ -258,7 +258,7 @@ def test_standard_input_may_be_compressed(folder: Path, packed: Callable[[bytes]
         ("- seeds.csv -q <&-", 2, "isotherm: standard input is closed; give a file instead\n"),
         ("edges.csv seeds.csv -q >&-", 2, "isotherm: standard output cannot be written: Bad file descriptor"),
         ("edges.csv seeds.csv -o new.csv 2>&-", 0, ""),
-        ("edges.csv seeds.csv -o new.csv >&-", 0, "edges.csv: source=col 1"),
+        ("edges.csv seeds.csv -o new.csv --no-confidence >&-", 0, "edges.csv: source=col 1"),
     ],
 )
 def test_streams_that_are_closed(folder: Path, words: str, status: int, sentence: str) -> None:
