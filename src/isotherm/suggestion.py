@@ -135,7 +135,8 @@ class Reach:
         source = np.zeros(self.heat.n)
         source[: self.n * self.copies] = np.tile(errors, self.copies)
         source[self.held] = 0
-        self.x = self._relaxed(source, kernels.thread_count(n_threads))  # (copies n, 2): G e, and 1 - q
+        self.threads = kernels.thread_count(n_threads)
+        self.x = self._relaxed(source)  # (copies n, 2): G e, and c
         self.peak = self._peaks()
 
     def values(self, nodes: NDArray[np.int64] | slice = slice(None)) -> NDArray[np.float64]:
@@ -172,7 +173,7 @@ class Reach:
             return [slice(place, place + self.n) for place in self.places.tolist()]
         return [nodes + place for place in self.places.tolist()]
 
-    def _relaxed(self, source: NDArray[np.float64], threads: int) -> NDArray[np.float64]:
+    def _relaxed(self, source: NDArray[np.float64]) -> NDArray[np.float64]:
         """Both columns by sweeps with Chebyshev's weights, for a spectrum between -ON and ON."""
         (indptr, indices, weights), free = self.heat, ~self.held & (self.degree > 0)
         scale = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
@@ -183,7 +184,7 @@ class Reach:
         omega = 2.0
         for _ in range(SWEEPS):
             omega = 1 / (1 - ON**2 * omega / 4)
-            kernels.active.average(indptr, indices, weights, scale, x, swept, threads)
+            kernels.active.average(indptr, indices, weights, scale, x, swept, self.threads)
             before += omega * (ON * swept + given - before)
             x, before = before, x
         x[~self.held & (self.degree == 0)] = 0, 1
@@ -194,8 +195,10 @@ class Reach:
         free = ~self.held & (self.degree > 0)
         inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free)
         square = None if self.heat.weights is None else self.heat.weights.astype(np.float64) ** 2
-        back = ON**2 * inverse * (self.heat._replace(weights=square).to_scipy() @ inverse)
-        return inverse * (1 + back) + free * ON**3 / (1 - ON) / self._volumes()
+        x, back = (kernels.block(self.heat.n, 2, np.float64) for _ in range(2))
+        x[:, 0] = inverse
+        kernels.active.average(self.heat.indptr, self.heat.indices, square, inverse, x, back, self.threads)
+        return inverse * (1 + ON**2 * back[:, 0]) + free * ON**3 / (1 - ON) / self._volumes()
 
     def _volumes(self) -> NDArray[np.float64]:
         """The sum of the degrees of the component of each node; infinite where a seed reaches it."""
