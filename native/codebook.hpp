@@ -72,14 +72,14 @@ inline std::vector<int64_t> number(Table table, int64_t size, const Ends& source
   return first;
 }
 
-// Two hashes of each text, with different seeds. A text that is in the same place as the one before has its key too.
+// Two hashes of each text, with different seeds. A text that is the same as the one before has its key too.
 class TextHasher {
  public:
   TextHasher(uint64_t* words, uint64_t* checks) : words_(words), checks_(checks) {}
 
   void add(const View* views, int64_t count, const char* const* buffers) {
     for (int64_t i = 0; i < count; ++i, ++words_, ++checks_) {
-      const bool again = i > 0 && views[i] == views[i - 1];
+      const bool again = i > 0 && same(views[i], views[i - 1], buffers);
       const Key key = again ? Key{words_[-1], checks_[-1]} : key_of(views[i], buffers);
       *words_ = key.word;
       *checks_ = key.check;
@@ -90,6 +90,12 @@ class TextHasher {
   struct Key {
     uint64_t word, check;
   };
+
+  static bool same(const View& a, const View& b, const char* const* buffers) {
+    if (std::memcmp(&a, &b, 8) != 0) return false;  // length and start
+    if (a == b || a.length <= 12) return a == b;
+    return std::memcmp(buffers[a.buffer] + a.offset, buffers[b.buffer] + b.offset, a.length) == 0;
+  }
 
   static uint64_t load(const char* text) {
     uint64_t value;

@@ -37,7 +37,7 @@ from isotherm.suggestion import check_wish, suggest
 __all__ = ["DirichletClassifier", "load"]
 
 DEFAULT_TOL = 1e-3
-ROUGH_TOL, ROUGH_SHARE = 1e-2, 0.6  # for solves without some of the seeds: a tolerance, a share of the iterations of cg
+ROUGH_TOL, ROUGH_SHARE = 1e-2, 0.5  # for solves without some of the seeds: a tolerance, a share of the iterations of cg
 KEPT = ("temperatures_", "scores_", "certified_", "calibration_", "rule_report_", "best_rule_")
 FOUND_LATER = ("_confidence", "_explainer", "_certificate")
 BEST = ("best_classes_", "best_scores_")
