@@ -87,8 +87,8 @@ class Block:
 
     def begin(self, start: NDArray[np.floating]) -> None:
         """Set the temperatures of the interior; NaN is unknown."""
-        interior = self.system.interior
-        self.deviations[interior] = np.nan_to_num(start[interior] - self.offset)
+        known = self.system.interior[:, None] & ~np.isnan(start)
+        np.subtract(start, self.offset, out=self.deviations, where=known, casting="same_kind")
 
     def temperatures(self) -> Floats:
         """The columns as temperatures, NaN where unreached."""
