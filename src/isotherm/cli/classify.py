@@ -19,6 +19,8 @@ from isotherm.cli.options import (
     Force,
     Labels,
     Missing,
+    Output,
+    OutputFormat,
     Quiet,
     Rule,
     Solving,
@@ -49,19 +51,8 @@ def classify(
     seeds: Labels,
     /,
     *,
-    output: Annotated[
-        str,
-        option(
-            "Where the labels go; by default to standard output.",
-            "FILE",
-            name=("--output", "-o"),
-            allow_leading_hyphen=True,
-            group=OUTPUT,
-        ),
-    ] = "-",
-    output_format: Annotated[
-        str | None, option("csv, tsv, jsonl, parquet or arrow, in place of the suffix.", "NAME", group=OUTPUT)
-    ] = None,
+    output: Output = "-",
+    output_format: OutputFormat = None,
     force: Force = False,
     probabilities: Annotated[bool, option("Add a column of probabilities for each class.", group=OUTPUT)] = False,
     temperatures: Annotated[bool, option("Add a column of temperatures for each class.", group=OUTPUT)] = False,

@@ -16,6 +16,7 @@ from isotherm.cli.options import (
     Columns,
     Force,
     Missing,
+    OutputFormat,
     Quiet,
     Rule,
     Solving,
@@ -74,9 +75,7 @@ def explain(
             group=OUTPUT,
         ),
     ] = None,
-    output_format: Annotated[
-        str | None, option("csv, tsv, jsonl, parquet or arrow, in place of the suffix.", "NAME", group=OUTPUT)
-    ] = None,
+    output_format: OutputFormat = None,
     force: Force = False,
     quiet: Quiet = False,
     rule: Annotated[Rule, option("How temperatures become labels.", "NAME", group=SOLVING)] = "centered",

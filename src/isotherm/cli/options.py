@@ -25,6 +25,8 @@ __all__ = [
     "Force",
     "Labels",
     "Missing",
+    "Output",
+    "OutputFormat",
     "Quiet",
     "Rule",
     "Solving",
@@ -70,6 +72,19 @@ def positional(text: str) -> Parameter:
 
 Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix; - for standard input.")]
 Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
+Output: TypeAlias = Annotated[
+    str,
+    option(
+        "Where the table goes; by default to standard output.",
+        "FILE",
+        name=("--output", "-o"),
+        allow_leading_hyphen=True,
+        group=OUTPUT,
+    ),
+]
+OutputFormat: TypeAlias = Annotated[
+    str | None, option("csv, tsv, jsonl, parquet or arrow, in place of the suffix.", "NAME", group=OUTPUT)
+]
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but errors.", name=("--quiet", "-q"), group=OUTPUT)]
 Force: TypeAlias = Annotated[bool, option("Replace files that exist; they are kept otherwise.", group=OUTPUT)]
 Missing: TypeAlias = Annotated[bool, option("Go on without seeds that are not in the graph.", group=SOLVING)]

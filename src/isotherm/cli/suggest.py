@@ -16,6 +16,8 @@ from isotherm.cli.options import (
     Columns,
     Force,
     Missing,
+    Output,
+    OutputFormat,
     Quiet,
     Rule,
     Solving,
@@ -51,19 +53,8 @@ def suggest(
         Literal["diverse", "uncertainty", "margin"],
         option("What makes a node worth labelling: see docs/labelling.md.", "NAME", group=OUTPUT),
     ] = "diverse",
-    output: Annotated[
-        str,
-        option(
-            "Where the table goes; by default to standard output.",
-            "FILE",
-            name=("--output", "-o"),
-            allow_leading_hyphen=True,
-            group=OUTPUT,
-        ),
-    ] = "-",
-    output_format: Annotated[
-        str | None, option("csv, tsv, jsonl, parquet or arrow, in place of the suffix.", "NAME", group=OUTPUT)
-    ] = None,
+    output: Output = "-",
+    output_format: OutputFormat = None,
     force: Force = False,
     quiet: Quiet = False,
     rule: Annotated[Rule, option("How temperatures become labels.", "NAME", group=SOLVING)] = "centered",
