@@ -212,6 +212,9 @@ def test_a_class_with_a_single_seed_is_worth_a_warning() -> None:
         ({"tol": 0}, "tol=0, but it must be positive"),
         ({"tol": None}, "tol=None asks for a fixed number of iterations: set max_iter"),
         ({"max_iter": 0}, "max_iter=0, but it must be at least 1"),
+        ({"n_threads": 0}, "n_threads=0, but it must be at least 1"),
+        ({"open_share": 1}, "open_share=1, but it must be at least 0 and below 1"),
+        ({"max_memory": 0}, "max_memory=0, but it must be a positive number of bytes"),
     ],
 )
 def test_bad_parameters(karate: Any, parameters: dict[str, Any], message: str) -> None:

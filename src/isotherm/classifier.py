@@ -19,18 +19,19 @@ from isotherm.calibration import Calibration
 from isotherm.certificate import Certificate, certify
 from isotherm.confidence import Confidence, effective_number
 from isotherm.dirichlet import ConvergenceWarning
-from isotherm.engines import ENGINES, get_engine
+from isotherm.engines import get_engine
 from isotherm.explanation import Explainer, Explanation
 from isotherm.graph import as_graph
 from isotherm.label_sets import LabelSets, any_seeds, has_label_sets
 from isotherm.multilabel import find_memberships
+from isotherm.parameters import check_parameters
 from isotherm.ranking import rank
 from isotherm.revision import changed_seeds, warm_start
-from isotherm.rules import RULES, apply_rule
+from isotherm.rules import apply_rule
 from isotherm.saving import load_values, save_values
 from isotherm.seeds import Seeds
 from isotherm.selection import RuleScore
-from isotherm.solvers import SOLVERS, Progress, Solution
+from isotherm.solvers import Progress, Solution
 from isotherm.solvers.base import Floats
 from isotherm.suggestion import check_wish, suggest
 
@@ -203,7 +204,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         progress : callable, optional
             Called after each iteration with its number and the present error, to be compared with ``tol``.
         """
-        self._check_parameters()
+        check_parameters(**self.get_params())
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         graph = as_graph(self._matrix(X) if _is_matrix(X) else X)
@@ -669,34 +670,6 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, reset=reset, accept_sparse=formats, accept_large_sparse=True, dtype="numeric")
         check_non_negative(X, type(self).__name__)
         return X
-
-    def _check_parameters(self) -> None:
-        for name, allowed in (
-            ("rule", (*RULES, "auto")),
-            ("calibration", ("auto", None)),
-            ("solver", tuple(SOLVERS)),
-            ("side", ("both", "source")),
-            ("stop", ("error", "labels")),
-            ("engine", ENGINES),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name}={getattr(self, name)!r}, but it must be one of {', '.join(map(repr, allowed))}"
-                )
-        if isinstance(self.threshold, str) and self.threshold != "auto":
-            raise ValueError(f"threshold={self.threshold!r}, but it must be 'auto', None or a number")
-        if isinstance(self.threshold, int | float) and not 0 <= self.threshold < 1:
-            raise ValueError(f"threshold={self.threshold!r}, but it must be at least 0 and below 1")
-        if self.tol is None and self.max_iter is None:
-            raise ValueError("tol=None asks for a fixed number of iterations: set max_iter")
-        if self.tol is not None and not self.tol > 0:
-            raise ValueError(f"tol={self.tol!r}, but it must be positive, or None for exactly max_iter iterations")
-        if not 0 <= self.open_share < 1:
-            raise ValueError(f"open_share={self.open_share!r}, but it must be at least 0 and below 1")
-        if self.max_memory is not None and not self.max_memory > 0:
-            raise ValueError(f"max_memory={self.max_memory!r}, but it must be a positive number of bytes")
-        if self.max_iter is not None and self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r}, but it must be at least 1")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
