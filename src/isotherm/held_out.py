@@ -103,10 +103,10 @@ class HeldOut:
 def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
     """Hide the seeds, a third at a time, and solve without them; no more thirds than are needed.
 
-    The seeds of each class are dealt to the folds by rising degree; the only seed of a class is never hidden. Nothing
-    is left to chance, and the order of the nodes decides only where degrees are equal.
+    The seeds of each class are dealt to the folds by the number of their neighbours; the only seed of a class is never
+    hidden. Nothing is left to chance, and the order of the nodes decides only where these numbers are equal.
     """
-    order = np.lexsort((graph.degrees[seeds.nodes], seeds.codes))
+    order = np.lexsort((np.diff(graph.heat.indptr)[seeds.nodes], seeds.codes))
     order = order[seeds.counts[seeds.codes[order]] > 1]
     sample = _sampled(seeds, graph.n_nodes)
     dealt = [np.sort(order[first::FOLDS]) for first in range(min(FOLDS, len(order)))]

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from cyclopts.validators import Number
 
-from isotherm.cli.late import load_beside
 from isotherm.cli.options import (
     AS_FOUND,
     BY_DEFAULT,
@@ -92,7 +91,6 @@ def classify(
                 wanted = "--probabilities" if probabilities else "--min-confidence"
                 raise UsageError(f"--no-confidence and {wanted} contradict each other: give one of them")
             _check_targets(output, json_summary, save, [edges, seeds], output_format, force)
-            load_beside("isotherm.classifier", edges)
             files = read_files(edges, seeds, columns, stages, missing=ignore_missing_seeds, certainty=certainty)
             from isotherm.classifier import DirichletClassifier
             from isotherm.io import write_labels

@@ -5,7 +5,6 @@ from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 from zipfile import is_zipfile
 
-from isotherm.cli.late import load_beside
 from isotherm.cli.options import AS_FOUND, BY_DEFAULT, CERTAIN, Certainty, Columns, Rule, Solving
 from isotherm.cli.reading import check_apart, read_files
 from isotherm.cli.stages import Stages
@@ -42,7 +41,6 @@ class Asked:
             self._check([*late, *_changed(columns, AS_FOUND), *_changed(certainty, CERTAIN)])
             return self._loaded(stages, solving), ""
         edges, seeds = self.files
-        load_beside("isotherm.classifier", edges)
         files = read_files(edges, seeds, columns, stages, missing=missing, certainty=certainty)
         from isotherm.classifier import DirichletClassifier
 

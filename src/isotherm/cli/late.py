@@ -1,19 +1,15 @@
-"""When modules are loaded: heavy ones that no command uses on their first use, others while a large file is read."""
+"""Modules that scikit-learn and SciPy import and no command uses: loaded on their first use, which saves a second."""
 
-import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import LazyLoader
-from threading import Thread
 from types import ModuleType
 
-__all__ = ["load_beside", "load_late"]
+__all__ = ["load_late"]
 
 LATE = frozenset({"numpy.f2py", "pandas", "scipy.stats"})
-LARGE = 1 << 24  # bytes
 
 
 class _Late(MetaPathFinder):
@@ -31,9 +27,3 @@ class _Late(MetaPathFinder):
 def load_late() -> None:
     """Have the heavy modules loaded on their first use; for a process that is ours, and imports none of them yet."""
     sys.meta_path.insert(0, _Late())
-
-
-def load_beside(module: str, path: str) -> None:
-    """Import a module in another thread, if the file that is read meanwhile is so large that this saves time."""
-    if os.path.isfile(path) and os.path.getsize(path) > LARGE:
-        Thread(target=import_module, args=[module]).start()
