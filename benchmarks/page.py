@@ -76,7 +76,7 @@ def page(runs: list[Run], picture: Path | None) -> str:
 def plot(points: list[Point], path: Path) -> None:
     """Draw time against the number of entries, log-log, a line for each contestant."""
     from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter, LogLocator
+    from matplotlib.ticker import EngFormatter, NullLocator
 
     lines: dict[str, list[Point]] = defaultdict(list)
     for point in points:
@@ -88,7 +88,8 @@ def plot(points: list[Point], path: Path) -> None:
         entries, seconds = zip(*((point.entries, median(point.seconds)) for point in line), strict=True)
         axes.plot(entries, seconds, color=colour, marker=marker, linestyle=dash, label=name)
     axes.set(xscale="log", yscale="log", xlabel="entries of the matrix", ylabel="seconds")
-    axes.xaxis.set_major_locator(LogLocator(2))
+    axes.set_xticks([1e6 * 2**power for power in range(7)])
+    axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(EngFormatter(places=0, sep=""))
     axes.yaxis.set_major_formatter("{x:g}")
     axes.grid(color="#dddddd", linewidth=0.6)
