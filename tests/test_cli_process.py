@@ -56,7 +56,13 @@ def folder(tmp_path: Path) -> Path:
 
 def halting(folder: Path, *arguments: str) -> "subprocess.Popen[str]":
     code = [sys.executable, "-c", HALTING, "classify", *arguments, "-o", "old.csv", "--force"]
-    return subprocess.Popen(code, cwd=folder, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    return subprocess.Popen(code, cwd=folder, stdin=pipe, stderr=pipe, text=True, preexec_fn=_heed_hang_ups)
+
+
+def _heed_hang_ups() -> None:
+    """As from a terminal, also if the tests are run by nohup."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def wait_for(process: "subprocess.Popen[str]", word: str) -> None:
