@@ -21,7 +21,7 @@ from benchmarks.harness import Contestant, Race
 from benchmarks.results import Result
 from isotherm.datasets import available, load
 from isotherm.experiments.scoring import macro_f1
-from isotherm.seeds import encode_labels
+from isotherm.labels import encode_labels
 
 __all__ = ["GRAPHS", "draw_curves", "races"]
 

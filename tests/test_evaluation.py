@@ -7,8 +7,9 @@ from sklearn.metrics import accuracy_score, confusion_matrix, f1_score, precisio
 import isotherm as iso
 from isotherm.datasets import karate_club
 from isotherm.evaluation import class_scores, evaluate
+from isotherm.labels import encode_labels
 from isotherm.rules import RULES
-from isotherm.seeds import encode_labels, sample
+from isotherm.seeds import sample
 
 
 def test_scores_are_those_of_scikit_learn() -> None:

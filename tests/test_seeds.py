@@ -14,10 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from isotherm.graph import Graph
+from isotherm.labels import decode_labels, encode_labels
 from isotherm.seeds import (
     Seeds,
-    decode_labels,
-    encode_labels,
     sample,
     sample_balanced,
     sample_degree,

@@ -27,8 +27,9 @@ from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
 from isotherm.held_out import Fold, HeldOut
+from isotherm.labels import Ints
 from isotherm.reliability import reliability
-from isotherm.seeds import Ints, Seeds
+from isotherm.seeds import Seeds
 from isotherm.solvers.base import Floats
 
 __all__ = ["FEW", "Array", "Calibration", "CalibrationWarning", "calibrate", "evidence"]

@@ -13,9 +13,10 @@ from isotherm.calibration import CalibrationWarning
 from isotherm.classifier import DirichletClassifier
 from isotherm.dirichlet import UnreachedWarning
 from isotherm.graph import Graph, as_graph
+from isotherm.labels import Ints, Labels
 from isotherm.reliability import Reliability, reliability
 from isotherm.rules import RULES, apply_rule
-from isotherm.seeds import Floats, Ints, Labels, RareClassWarning, Seeds, sample
+from isotherm.seeds import Floats, RareClassWarning, Seeds, sample
 
 __all__ = ["Evaluation", "RuleScores", "class_scores", "evaluate"]
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning
 from isotherm.graph import Graph
+from isotherm.labels import Ints
 from isotherm.rules import RULES, apply_rule
-from isotherm.seeds import Ints, Seeds
+from isotherm.seeds import Seeds
 from isotherm.solvers.base import Floats
 
 __all__ = ["Fold", "HeldOut", "hold_out"]

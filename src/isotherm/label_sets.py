@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm.graph import Graph
-from isotherm.seeds import Ints, Labels, Seeds, encode_labels
+from isotherm.labels import Ints, Labels, encode_labels
+from isotherm.seeds import Seeds
 from isotherm.soft_seeds import seed_weights, soft_seeds
 
 __all__ = ["LabelSets", "any_seeds", "has_label_sets", "label_sets"]

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from isotherm.graph import as_graph
-from isotherm.seeds import Floats, Ints, Labels, Seeds, decode_labels, encode_labels
+from isotherm.labels import Ints, Labels, decode_labels, encode_labels
+from isotherm.seeds import Floats, Seeds
 
 __all__ = ["LabelSplit", "cross_val_score", "macro_f1"]
 

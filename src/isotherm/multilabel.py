@@ -23,7 +23,7 @@ from isotherm.dirichlet import joined, warn_about_unreached
 from isotherm.engines import Engine
 from isotherm.graph import Graph
 from isotherm.label_sets import LabelSets
-from isotherm.seeds import Ints
+from isotherm.labels import Ints
 from isotherm.solvers import Solution
 from isotherm.solvers.base import Floats
 

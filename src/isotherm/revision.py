@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from isotherm.graph import Graph
-from isotherm.seeds import Ints, Seeds
+from isotherm.labels import Ints
+from isotherm.seeds import Seeds
 from isotherm.soft_seeds import soft_seeds
 from isotherm.solvers.base import Floats
 

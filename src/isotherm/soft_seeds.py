@@ -20,7 +20,8 @@ from scipy.sparse import csr_array
 
 from isotherm.csr import Csr, check_size
 from isotherm.graph import Graph
-from isotherm.seeds import Floats, Ints, Seeds, check_classes, encode_labels
+from isotherm.labels import Ints, encode_labels
+from isotherm.seeds import Floats, Seeds, check_classes
 
 __all__ = ["ground", "seed_weights", "soft_seeds"]
 

@@ -92,7 +92,8 @@ def _debian() -> None:
     from isotherm.classifier import DirichletClassifier
     from isotherm.cli.summary import Summary
     from isotherm.datasets import debian_packages
-    from isotherm.seeds import encode_labels, sample
+    from isotherm.labels import encode_labels
+    from isotherm.seeds import sample
 
     print(f"\n\nThe packages of Debian 12: the sections of all from those of {SHARE:.0%}\n", flush=True)
     stages = Stages()

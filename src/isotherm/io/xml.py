@@ -1,5 +1,6 @@
 """GraphML and GEXF, read element by element; documents with a DOCTYPE are refused, and so are their entities."""
 
+from abc import ABC, abstractmethod
 from typing import Any, NoReturn, TypeAlias
 from xml.parsers import expat
 
@@ -25,7 +26,7 @@ def read_gexf(file: Input, options: Options) -> tuple[Graph, Layout]:
     return _Gexf(file, options).read(), Layout("gexf")
 
 
-class _Document:
+class _Document(ABC):
     """What both formats share: nodes with ids, edges with ends, and a kind of edge."""
 
     root: str
@@ -62,13 +63,13 @@ class _Document:
                 raise FileError(f"{where}: the XML is damaged: {said}; correct it, or write the file again") from None
         return self._graph()
 
+    @abstractmethod
     def start(self, name: str, attributes: Attributes) -> None:
         """Take note of an element that begins."""
-        raise NotImplementedError
 
+    @abstractmethod
     def end(self, name: str) -> None:
         """Take note of an element that ends."""
-        raise NotImplementedError
 
     def fail(self, what: str) -> NoReturn:
         raise FileError(f"{self.file.name}, line {self.parser.CurrentLineNumber}: {what}")
