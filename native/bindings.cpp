@@ -139,15 +139,17 @@ void define(nb::module_& m) {
         nb::arg("closing").noconvert(), nb::arg("x").noconvert(), nb::arg("threads"));
 
   m.def("cg_turn",
-        [](Vector<const T> scale, Vector<const T> beta, Block<const T> r, Block<T> p, int threads) {
-          with_width(p.shape(1), [&](auto width) {
-            nb::gil_scoped_release release;
-            cg_turn<T, width>(static_cast<int64_t>(p.shape(0)), scale.data(), beta.data(), r.data(), p.data(),
-                              threads);
+        [](Vector<const T> scale, std::optional<Vector<const T>> outflow, Vector<const T> beta, Block<const T> r,
+           Block<T> p, int threads) {
+          return with_width(p.shape(1), [&](auto width) {
+            return report_of<width>([&] {
+              return cg_turn<T, width>(static_cast<int64_t>(p.shape(0)), scale.data(),
+                                       outflow ? outflow->data() : nullptr, beta.data(), r.data(), p.data(), threads);
+            });
           });
         },
-        nb::arg("scale").noconvert(), nb::arg("beta").noconvert(), nb::arg("r").noconvert(), nb::arg("p").noconvert(),
-        nb::arg("threads"));
+        nb::arg("scale").noconvert(), nb::arg("outflow").noconvert().none(), nb::arg("beta").noconvert(),
+        nb::arg("r").noconvert(), nb::arg("p").noconvert(), nb::arg("threads"));
 
   m.def("assemble",
         [](Indices rows, Indices columns, Weights<T> weights, Vector<int64_t> indptr, Vector<int32_t> indices,

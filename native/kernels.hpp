@@ -71,9 +71,15 @@ ISOTHERM_INLINE inline V larger_magnitude(V best, V value) {
 
 template <int W, class V>
 ISOTHERM_INLINE inline auto lane_sum(V value) {
-  auto sum = value[0];
-  for (int c = 1; c < W; ++c) sum += value[c];
-  return sum;
+  if constexpr (W == 1) {
+    return value[0];
+  } else {  // halves first: sums one after the other would wait for each other
+    using Half = typename Lanes<std::remove_reference_t<decltype(value[0])>, W / 2>::Row;
+    Half low, high;
+    std::memcpy(&low, &value, sizeof low);
+    std::memcpy(&high, reinterpret_cast<const char*>(&value) + sizeof low, sizeof high);
+    return lane_sum<W / 2>(low + high);
+  }
 }
 
 // Sum over the neighbours of row i: (A x)_i.
@@ -258,17 +264,24 @@ Report<W> moments(int64_t rows, const T* closing, const T* x, int threads) {
   return total(parts);
 }
 
-// The next direction: p = D^-1 r + beta p.
+// The next direction: p = D^-1 r + beta p; reports outflow . p, unless outflow is null.
 template <class T, int W>
-void cg_turn(int64_t rows, const T* scale, const T* beta, const T* r, T* p, int threads) {
+Report<W> cg_turn(int64_t rows, const T* scale, const T* outflow, const T* beta, const T* r, T* p, int threads) {
   using Row = typename Lanes<T, W>::Row;
+  using Wide = typename Lanes<T, W>::Wide;
+  const Chunks chunks = even_chunks(rows, W);
+  std::vector<Report<W>> parts(chunks.count());
   const Row keep = *reinterpret_cast<const Row*>(beta);
-  for_chunks(even_chunks(rows, W), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    Wide dot = {};
     for (int64_t i = begin; i < end; ++i) {
       Row* direction = reinterpret_cast<Row*>(p + i * W);
       *direction = *reinterpret_cast<const Row*>(r + i * W) * scale[i] + keep * *direction;
+      if (outflow && outflow[i] > 0) dot += __builtin_convertvector(*direction * outflow[i], Wide);
     }
+    for (int c = 0; c < W; ++c) parts[chunk].dot[c] = dot[c];
   });
+  return total(parts);
 }
 
 struct Scan {

@@ -110,8 +110,11 @@ def test_cg_step_and_turn(backend: ModuleType, dtype: Any, width: int) -> None:
         np.testing.assert_allclose(found, np.abs(closed).max(axis=0), rtol=tolerance(dtype))
     check_moments(report, x, closing, tolerance(dtype))
     before = p.astype(float)
-    backend.cg_turn(scale, alpha, r, p, 2)
+    outflow = np.where(np.arange(n) % 3, 0, scale)
+    leaving = backend.cg_turn(scale, outflow, alpha, r, p, 2)[0, :-1]
     np.testing.assert_allclose(p, scaled + alpha * before, rtol=0, atol=tolerance(dtype))
+    np.testing.assert_allclose(leaving, outflow.astype(float) @ p, rtol=0, atol=100 * tolerance(dtype))
+    assert not backend.cg_turn(scale, None, alpha, r, p, 2).any()
 
 
 @given(adjacencies(), st.data())

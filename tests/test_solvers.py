@@ -69,6 +69,18 @@ def test_tight_tolerance(solver: str, problem: Problem) -> None:
     assert relative_error(solution.temperatures, exact) < 1e-9
 
 
+@pytest.mark.parametrize("seed", [8, 20, 504, 532, 2314])
+def test_elimination_begins_each_round_anew_where_the_last_was_exact(seed: int) -> None:
+    rng, n = np.random.default_rng(seed), 40
+    tree = np.arange(1, n)
+    rows, columns = np.r_[tree, np.zeros(8, int)], np.r_[rng.integers(tree), np.zeros(8, int)]
+    rows[-8:], columns[-8:] = rng.integers(n, size=8), rng.integers(n, size=8)
+    graph = Graph.from_edges(rows, columns, 10 ** rng.uniform(-1, 2, len(rows)))
+    boundary = np.sort(rng.choice(graph.n_nodes, 6, replace=False))
+    solution = solve(interior_system(graph.heat, boundary), np.eye(6), solver="elimination", tol=1e-10)
+    assert relative_error(solution.temperatures, harmonic(dense(graph.heat), boundary, np.eye(6))) < 1e-9
+
+
 @pytest.mark.parametrize("solver", ["cg", "direct", "elimination", "sweeps"])
 @given(problem=problems())
 @settings(max_examples=100)

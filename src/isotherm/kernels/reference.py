@@ -87,10 +87,16 @@ def moments(closing: Floats, x: Floats, threads: int) -> NDArray[np.float64]:
     return np.stack([*np.zeros((3, x.shape[1] + 1)), *_moments(x, closing)])
 
 
-def cg_turn(scale: Floats, beta: Floats, r: Floats, p: Floats, threads: int) -> None:
-    """The next direction: ``p = D^-1 r + beta p``."""
+def cg_turn(
+    scale: Floats, outflow: Floats | None, beta: Floats, r: Floats, p: Floats, threads: int
+) -> NDArray[np.float64]:
+    """The next direction: ``p = D^-1 r + beta p``; reports ``outflow . p``, if there is one."""
     p *= beta
     p += scale[:, None] * r
+    report = np.zeros((6, p.shape[1] + 1))
+    if outflow is not None:
+        report[0, :-1] = outflow.astype(np.float64) @ p
+    return report
 
 
 def assemble(

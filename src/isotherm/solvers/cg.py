@@ -1,6 +1,13 @@
-"""Conjugate gradient on the interior system, the diagonal as preconditioner, all columns at once."""
+"""Conjugate gradient on the interior system, the diagonal as preconditioner, all columns at once.
+
+On most graphs one mode is slow: the whole interior warms up or cools down, through the little that the boundary lets
+in or out, while differences between nodes even out in a few steps. So each step also shifts the interior by a constant
+such that as much heat leaves it as enters (cg, deflated by the constant). Instead of the interior the boundary is
+shifted, the other way: it is smaller.
+"""
 
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +17,40 @@ from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, System
 from isotherm.solvers.iterative import Block, Horizon, Iteration, Iterative
 
-__all__ = ["CLOSE", "ConjugateGradient", "balance", "ratio"]
+__all__ = ["CLOSE", "REBALANCED", "ConjugateGradient", "Outflow", "balance", "column_sums", "ratio"]
 
 CLOSE = 0.05  # residual of the horizon that is small enough
 PATIENCE = 500  # iterations in which it must halve
+REBALANCED = 8  # steps after which rounding is removed from the balance, which would grow
+CHUNK = 2**14  # rows that fit in a cache
+
+
+class Outflow:
+    """What leaves the interior where all of it is one degree above the boundary.
+
+    Parameters
+    ----------
+    each : ndarray of shape (n,)
+        That of each node.
+    """
+
+    def __init__(self, each: Floats) -> None:
+        self.each = np.ascontiguousarray(each)
+        self.total = float(each.sum(dtype=np.float64)) or 1.0
+        self._rim = np.flatnonzero(each)  # nodes beside the boundary
+
+    def balance(self, heat: Floats) -> NDArray[np.float64]:
+        """Take the constant from some heat, shape (n, k), that leaves a sum of 0; how warm that was, shape (k,)."""
+        warmth = column_sums(heat) / self.total
+        heat[self._rim] -= np.outer(self.each[self._rim], warmth).astype(heat.dtype)
+        return warmth
+
+
+def column_sums(values: Floats) -> NDArray[np.float64]:
+    """The sum of each column; a product is faster than a sum."""
+    ones = np.ones(CHUNK, values.dtype)
+    chunks = (values[first : first + CHUNK] for first in range(0, len(values), CHUNK))
+    return np.sum([ones[: len(chunk)] @ chunk for chunk in chunks], axis=0, dtype=np.float64)
 
 
 class ConjugateGradient(Iterative):
@@ -41,24 +78,41 @@ class ConjugateGradient(Iterative):
 
     def iterate(self, block: Block) -> Iterator[Iteration]:
         """Iterate until rounding allows no further step; a column that is there before others is left alone."""
-        rows, p = self.rows, block.zeros()
-        r, q = block.zeros(rows), block.zeros(rows)
+        rows, boundary, clock = self.rows, self.system.boundary, block.clock
+        p, q, r = block.zeros(), block.zeros(rows), block.zeros(rows)
         indptr, indices, weights = block.graph
-        head = indptr[: len(r) + 1], indices, weights, block.degree[rows]
-        r[:, block.clock] = block.degree[rows]
+        degree, scale = block.degree[rows], block.scale[rows]
+        head = indptr[: len(r) + 1], indices, weights, degree
+
+        block.x[boundary, clock] = 1  # before it starts, the clock tells what comes from the boundary
         self.complete(block, block.x)
         kernels.active.laplacian(*head, block.x, q, block.threads)
+        outflow = Outflow(-q[:, clock])
+        block.x[boundary, clock] = 0
+        q[:, clock] = 0
+        block.shift(outflow.balance(q))
+        mean_time = degree.sum(dtype=np.float64) / outflow.total
+        r[:, clock] = degree - mean_time * outflow.each
+        block.x[rows, clock] = np.where(degree > 0, mean_time, 0)
+
         report = self._step(block, np.ones(block.width), p, q, r)
         energy = np.zeros(block.width)
         floor = 0.1 * np.finfo(block.dtype).eps
-        while True:
+        for step in count(1):
+            if step % REBALANCED == 0:
+                block.shift(-outflow.balance(r))
             turn = ratio(report.dot[:-1], energy)
             energy = np.where(report.residual > floor * report.size, report.dot, 0)[:-1]
-            kernels.active.cg_turn(block.scale[rows], turn.astype(block.dtype), r, p[rows], block.threads)
+            leaving = kernels.active.cg_turn(scale, outflow.each, turn.astype(block.dtype), r, p[rows], block.threads)[
+                0, :-1
+            ]
+            p[boundary] = warmth = leaving / outflow.total
             self.complete(block, p)
-            curvature = kernels.active.laplacian(*head, p, q, block.threads)[0, :-1]
-            report = self._step(block, ratio(energy, curvature), p, q, r)
-            yield Iteration(report, Horizon(float(report.size[block.clock]), float(report.residual[block.clock])))
+            length = ratio(energy, kernels.active.laplacian(*head, p, q, block.threads)[0, :-1])
+            report = self._step(block, length, p, q, r)
+            block.offset -= length * warmth
+            longest = report.size[clock] + abs(block.offset[clock])
+            yield Iteration(report, Horizon(float(longest), float(report.residual[clock])))
             if not energy.any():
                 return
 
@@ -78,12 +132,13 @@ class ConjugateGradient(Iterative):
             least, since = (horizon.missing, 0) if horizon.missing < least / 2 else (least, since + 1)
             if horizon.missing <= CLOSE or since > PATIENCE:
                 break
-        times = block.x[:, block.clock]
+        block.hold()
+        self.complete(block, block.x)
+        times = np.where(self.system.interior, block.x[:, block.clock] + block.offset[block.clock], 0)
         if self.system.sources is not None:  # what is enough where the time at destinations counts too
             times *= 2
-            self.complete(block, block.x)
             times[self.system.sources :] += self.system.interior[self.system.sources :]
-        return np.array(times)
+        return times
 
     def _step(self, block: Block, length: NDArray[np.float64], p: Floats, q: Floats, r: Floats) -> Report:
         rows = self.rows

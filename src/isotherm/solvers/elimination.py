@@ -180,8 +180,10 @@ class _Run:
         goal = max(ENOUGH * self.tol, ROUND * errors[0])
         while errors[-1] > goal and self.iterations < self.max_iter:
             turn = ratio(solved.dot[:-1], self.energy)
+            if len(errors) == 1:  # rounding has left more than the last round knew of: its direction is of no use
+                turn[turn > 1] = 0
             self.energy = solved.dot[:-1]
-            kernels.active.cg_turn(as_it_is, turn.astype(r.dtype), z, self.p, threads)
+            kernels.active.cg_turn(as_it_is, None, turn.astype(r.dtype), z, self.p, threads)
             curvature = kernels.active.laplacian(*graph, degree, self.p, q, threads)[0, :-1]
             length = ratio(self.energy, curvature).astype(r.dtype)
             kernels.active.cg_step(as_it_is, closing, length, self.p, q, x, r, threads)
@@ -192,7 +194,7 @@ class _Run:
                 self.progress(self.iterations, errors[-1])
             if len(errors) > PATIENCE and errors[-1] > errors[-1 - PATIENCE] / 2:
                 break
-        return x
+        return x if errors[-1] < errors[0] else np.zeros_like(x)
 
     def _precondition(self, r: Floats, z: Floats) -> Report:
         inside, closing = self.solver.inside, self.closing.astype(r.dtype)

@@ -57,9 +57,11 @@ class Block:
     ) -> None:
         n, self.columns = len(system.degree), values.shape[1]
         self.system = system
-        self.offset = offset
+        self.values = values
         self.clock = self.columns
         self.width = kernels.width(self.columns + 1)
+        self.offset = np.zeros(self.width)
+        self.offset[: self.columns] = offset
         self.dtype = np.dtype(dtype)
         self.threads = threads
         interior = system.interior
@@ -67,7 +69,7 @@ class Block:
         self.scale = np.divide(1, system.degree, out=np.zeros(n), where=interior).astype(dtype)
         self.closing = np.zeros(self.width, dtype)
         self.x = self.zeros()
-        self.deviations[system.boundary] = deviations(values, offset)
+        self.hold()
         indptr, indices, weights = system.heat
         self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
 
@@ -80,6 +82,16 @@ class Block:
         """The columns of temperatures, without the clock."""
         return self.x[:, : self.columns]
 
+    def hold(self) -> None:
+        """Set the temperatures of the boundary."""
+        self.x[self.system.boundary] = -self.offset
+        self.deviations[self.system.boundary] = deviations(self.values, self.offset[: self.columns])
+
+    def shift(self, constant: NDArray[np.float64]) -> None:
+        """Measure each column from a lower temperature than so far."""
+        self.x[self.system.boundary] += constant.astype(self.dtype)
+        self.offset -= constant
+
     def watch(self, closed: bool) -> NDArray[np.intp]:
         """Which columns of a report are temperatures: those of the block, and the closing one if they are closed."""
         self.closing[: self.columns] = closed
@@ -88,11 +100,11 @@ class Block:
     def begin(self, start: NDArray[np.floating]) -> None:
         """Set the temperatures of the interior; NaN is unknown."""
         known = self.system.interior[:, None] & ~np.isnan(start)
-        np.subtract(start, self.offset, out=self.deviations, where=known, casting="same_kind")
+        np.subtract(start, self.offset[: self.columns], out=self.deviations, where=known, casting="same_kind")
 
     def temperatures(self) -> Floats:
         """The columns as temperatures, NaN where unreached."""
-        temperatures = self.deviations + self.offset.astype(self.dtype)
+        temperatures = self.deviations + self.offset[: self.columns].astype(self.dtype)
         temperatures[~self.system.reached] = np.nan
         return temperatures
 
@@ -182,6 +194,7 @@ class Iterative(ABC):
                 spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * iteration.horizon.so_far > tol
                 if early or spoilt or convergence.done or convergence.exhausted or iterations >= max_iter:
                     break
+            block.hold()
             self.complete(block, block.x)
             if early or convergence.done or iterations >= max_iter or tol is None:
                 break
