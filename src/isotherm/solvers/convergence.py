@@ -53,11 +53,16 @@ class Convergence:
         Over how many nodes the spread is taken.
     eps : float
         Rounding of one sum over neighbours, relative to the temperatures; the bound allows for it.
+    rounding : ndarray
+        That of the temperatures which come out in the end, for each column that is watched.
     """
 
-    def __init__(self, tol: float, watched: NDArray[np.intp], n_reached: int, eps: float) -> None:
+    def __init__(
+        self, tol: float, watched: NDArray[np.intp], n_reached: int, eps: float, rounding: NDArray[np.float64]
+    ) -> None:
         self.tol = tol
         self.eps = eps
+        self.rounding = rounding
         self.watched = watched
         self.n_reached = n_reached
         self.residual = self.error = self.error_bound = np.inf
@@ -77,7 +82,7 @@ class Convergence:
         self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, TINY), 0)
         error = np.minimum(np.maximum(SAFETY * self._remaining(), bound / SLACK), bound)
-        bound = bound + np.where(size > 0, horizon * self.eps * np.maximum(size, TINY), 0)
+        bound = bound + np.where(size > 0, horizon * self.eps * np.maximum(size, TINY) + self.rounding, 0)
         found = largest_ratio(np.stack([residual, error, bound]), spread)
         self.residual, self.error, self.error_bound = found.tolist()
 

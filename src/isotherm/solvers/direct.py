@@ -54,9 +54,11 @@ class Direct:
         residual = np.abs(self._residual(temperatures)) / self.system.degree[self.interior, None]
         horizon = float(np.max(self.horizon(), initial=0))
         spread = _close(temperatures[self.system.reached], closed).std(axis=0)
+        size = np.nanmax(np.abs(temperatures), axis=0, initial=0)
+        rounding = np.finfo(np.float64).eps * np.where(size > 0, 2 * horizon * size + np.abs(values).max(axis=0), 0)
         error, bound, rest = (
             float(largest_ratio(np.abs(_close(value, closed)).max(axis=0, initial=0), spread))
-            for value in (correction, horizon * residual, residual)
+            for value in (correction, horizon * residual + rounding, residual)
         )
         temperatures += offset
         temperatures[self.system.boundary] = values

@@ -183,7 +183,10 @@ class Iterative(ABC):
             if start is not None:
                 block.begin(start)
             n_reached, eps = int(np.count_nonzero(self.system.reached[self.rows])), float(np.finfo(dtype).eps)
-            convergence = Convergence(tol or 0.0, block.watch(closed), n_reached, eps)
+            rounding = eps * np.abs(values).max(axis=0, initial=0)  # when the offset is added
+            if closed:
+                rounding = np.append(rounding, rounding.sum() + eps)
+            convergence = Convergence(tol or 0.0, block.watch(closed), n_reached, eps, rounding)
             early = False
             for iteration in self.iterate(block):
                 iterations += 1
