@@ -151,6 +151,16 @@ void define(nb::module_& m) {
         nb::arg("scale").noconvert(), nb::arg("outflow").noconvert().none(), nb::arg("beta").noconvert(),
         nb::arg("r").noconvert(), nb::arg("p").noconvert(), nb::arg("threads"));
 
+  m.def("cool",
+        [](Vector<const T> outflow, Vector<const T> warmth, Block<T> heat, int threads) {
+          with_width(heat.shape(1), [&](auto width) {
+            nb::gil_scoped_release release;
+            cool<T, width>(static_cast<int64_t>(heat.shape(0)), outflow.data(), warmth.data(), heat.data(), threads);
+          });
+        },
+        nb::arg("outflow").noconvert(), nb::arg("warmth").noconvert(), nb::arg("heat").noconvert(),
+        nb::arg("threads"));
+
   m.def("assemble",
         [](Indices rows, Indices columns, Weights<T> weights, Vector<int64_t> indptr, Vector<int32_t> indices,
            std::optional<Vector<T>> sorted, int threads) {

@@ -284,6 +284,17 @@ Report<W> cg_turn(int64_t rows, const T* scale, const T* outflow, const T* beta,
   return total(parts);
 }
 
+// heat -= outflow warmth: what is left of the heat when the interior is so much warmer.
+template <class T, int W>
+void cool(int64_t rows, const T* outflow, const T* warmth, T* heat, int threads) {
+  using Row = typename Lanes<T, W>::Row;
+  const Row less = *reinterpret_cast<const Row*>(warmth);
+  for_chunks(even_chunks(rows, W), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t i = begin; i < end; ++i)
+      if (outflow[i] > 0) *reinterpret_cast<Row*>(heat + i * W) -= outflow[i] * less;
+  });
+}
+
 struct Scan {
   bool ordered;    // within each row the indices rise strictly: sorted, no duplicates
   bool symmetric;  // but for a chance of about 2^-60

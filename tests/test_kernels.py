@@ -115,6 +115,9 @@ def test_cg_step_and_turn(backend: ModuleType, dtype: Any, width: int) -> None:
     np.testing.assert_allclose(p, scaled + alpha * before, rtol=0, atol=tolerance(dtype))
     np.testing.assert_allclose(leaving, outflow.astype(float) @ p, rtol=0, atol=100 * tolerance(dtype))
     assert not backend.cg_turn(scale, None, alpha, r, p, 2).any()
+    before = r.astype(float)
+    backend.cool(outflow, alpha, r, 2)
+    np.testing.assert_allclose(r, before - outflow[:, None] * alpha, rtol=0, atol=tolerance(dtype))
 
 
 @given(adjacencies(), st.data())

@@ -162,7 +162,7 @@ def _spare_column(system: System, values: NDArray[np.float64], start: NDArray[np
     columns = values.shape[1]
     closed = 2 <= columns <= MOST_COLUMNS + 1 and np.allclose(values.sum(axis=1), 1, rtol=0, atol=ROUNDING)
     if closed and start is not None:
-        closed = np.allclose(start[system.interior].sum(axis=1), 1, atol=1e-5)
+        closed = np.allclose(start.sum(axis=1)[system.interior], 1, atol=1e-5)
     return int(values.sum(axis=0).argmax()) if closed else None
 
 

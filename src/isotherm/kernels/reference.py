@@ -99,6 +99,11 @@ def cg_turn(
     return report
 
 
+def cool(outflow: Floats, warmth: Floats, heat: Floats, threads: int) -> None:
+    """``heat -= outflow warmth``: what is left of the heat when the interior is so much warmer."""
+    heat -= outflow[:, None] * warmth
+
+
 def assemble(
     rows: Indices,
     columns: Indices,

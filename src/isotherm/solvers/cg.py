@@ -17,12 +17,11 @@ from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, System
 from isotherm.solvers.iterative import Block, Horizon, Iteration, Iterative
 
-__all__ = ["CLOSE", "REBALANCED", "ConjugateGradient", "Outflow", "balance", "column_sums", "ratio"]
+__all__ = ["CLOSE", "REBALANCED", "ConjugateGradient", "Outflow", "balance", "ratio"]
 
 CLOSE = 0.05  # residual of the horizon that is small enough
 PATIENCE = 500  # iterations in which it must halve
 REBALANCED = 8  # steps after which rounding is removed from the balance, which would grow
-CHUNK = 2**14  # rows that fit in a cache
 
 
 class Outflow:
@@ -34,23 +33,17 @@ class Outflow:
         That of each node.
     """
 
-    def __init__(self, each: Floats) -> None:
+    def __init__(self, each: Floats, threads: int) -> None:
         self.each = np.ascontiguousarray(each)
         self.total = float(each.sum(dtype=np.float64)) or 1.0
-        self._rim = np.flatnonzero(each)  # nodes beside the boundary
+        self._threads = threads
 
     def balance(self, heat: Floats) -> NDArray[np.float64]:
         """Take the constant from some heat, shape (n, k), that leaves a sum of 0; how warm that was, shape (k,)."""
-        warmth = column_sums(heat) / self.total
-        heat[self._rim] -= np.outer(self.each[self._rim], warmth).astype(heat.dtype)
+        nothing = np.zeros(heat.shape[1], heat.dtype)
+        warmth = Report(*kernels.active.moments(nothing, heat, self._threads)).sum[:-1] / self.total
+        kernels.active.cool(self.each, warmth.astype(heat.dtype), heat, self._threads)
         return warmth
-
-
-def column_sums(values: Floats) -> NDArray[np.float64]:
-    """The sum of each column; a product is faster than a sum."""
-    ones = np.ones(CHUNK, values.dtype)
-    chunks = (values[first : first + CHUNK] for first in range(0, len(values), CHUNK))
-    return np.sum([ones[: len(chunk)] @ chunk for chunk in chunks], axis=0, dtype=np.float64)
 
 
 class ConjugateGradient(Iterative):
@@ -87,7 +80,7 @@ class ConjugateGradient(Iterative):
         block.x[boundary, clock] = 1  # before it starts, the clock tells what comes from the boundary
         self.complete(block, block.x)
         kernels.active.laplacian(*head, block.x, q, block.threads)
-        outflow = Outflow(-q[:, clock])
+        outflow = Outflow(-q[:, clock], block.threads)
         block.x[boundary, clock] = 0
         q[:, clock] = 0
         block.shift(outflow.balance(q))

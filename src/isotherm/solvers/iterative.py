@@ -99,8 +99,10 @@ class Block:
 
     def begin(self, start: NDArray[np.floating]) -> None:
         """Set the temperatures of the interior; NaN is unknown."""
-        known = self.system.interior[:, None] & ~np.isnan(start)
-        np.subtract(start, self.offset[: self.columns], out=self.deviations, where=known, casting="same_kind")
+        np.subtract(start, self.offset[: self.columns], out=self.deviations, casting="same_kind")
+        self.deviations[np.isnan(self.deviations)] = 0
+        self.x[~self.system.interior] = 0
+        self.hold()
 
     def temperatures(self) -> Floats:
         """The columns as temperatures, NaN where unreached."""
