@@ -75,10 +75,10 @@ def ten_sweeps(matrix: csr_matrix, labels: NDArray[np.int64], *, bipartite: bool
 
 
 def equilibrium(matrix: csr_matrix, labels: NDArray[np.int64]) -> None:
-    import isotherm as iso
+    from isotherm import DirichletClassifier, Graph
 
     with reported():
-        iso.DirichletClassifier().fit(iso.Graph.from_scipy(matrix, directed=True), labels)
+        DirichletClassifier().fit(Graph.from_scipy(matrix, directed=True), labels)
 
 
 def main(what: str, path: Path, scale: str = "1") -> None:

@@ -30,6 +30,7 @@ __all__ = ["PRECONDITIONED", "Convergence", "largest_ratio"]
 SAFETY = 2.0  # the estimate counts this many times
 PRECONDITIONED = 3.0  # so does the error that a preconditioner tells
 SLACK = 30.0  # the bound exceeds the error by at least this much
+ROUNDINGS = 4  # of weights, products, their sum, and when it is divided
 TINY = np.finfo(np.float64).tiny
 
 
@@ -52,7 +53,7 @@ class Convergence:
     n_reached : int
         Over how many nodes the spread is taken.
     eps : float
-        Rounding of one sum over neighbours, relative to the temperatures; the bound allows for it.
+        Rounding of one operation, relative to the temperatures; the bound allows for some in a sum over neighbours.
     rounding : ndarray
         That of the temperatures which come out in the end, for each column that is watched.
     """
@@ -82,7 +83,8 @@ class Convergence:
         self.exhausted = not step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, TINY), 0)
         error = np.minimum(np.maximum(SAFETY * self._remaining(), bound / SLACK), bound)
-        bound = bound + np.where(size > 0, horizon * self.eps * np.maximum(size, TINY) + self.rounding, 0)
+        sums = horizon * ROUNDINGS * self.eps * np.maximum(size, TINY)
+        bound = bound + np.where(size > 0, sums + self.rounding, 0)
         found = largest_ratio(np.stack([residual, error, bound]), spread)
         self.residual, self.error, self.error_bound = found.tolist()
 
