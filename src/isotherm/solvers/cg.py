@@ -72,35 +72,38 @@ class ConjugateGradient(Iterative):
     def iterate(self, block: Block) -> Iterator[Iteration]:
         """Iterate until rounding allows no further step; a column that is there before others is left alone."""
         rows, boundary, clock = self.rows, self.system.boundary, block.clock
-        p, q, r = block.zeros(), block.zeros(rows), block.zeros(rows)
+        q, r = block.zeros(rows), block.zeros(rows)
         indptr, indices, weights = block.graph
         degree, scale = block.degree[rows], block.scale[rows]
         head = indptr[: len(r) + 1], indices, weights, degree
 
-        block.x[boundary, clock] = 1  # before it starts, the clock tells what comes from the boundary
-        self.complete(block, block.x)
-        kernels.active.laplacian(*head, block.x, q, block.threads)
+        block.offset[clock] = -1  # before it starts, the clock tells what comes from the boundary at 1
+        block.hold(block.x)
+        kernels.active.laplacian(*head, self.whole(block), q, block.threads)
         outflow = Outflow(-q[:, clock], block.threads)
-        block.x[boundary, clock] = 0
-        q[:, clock] = 0
-        block.shift(outflow.balance(q))
+        q[:, clock] = block.offset[clock] = 0
+        block.offset -= outflow.balance(q)
+        block.hold(block.x)
         mean_time = degree.sum(dtype=np.float64) / outflow.total
         r[:, clock] = degree - mean_time * outflow.each
-        block.x[rows, clock] = np.where(degree > 0, mean_time, 0)
+        block.x[:, clock] = np.where(degree > 0, mean_time, 0)
 
+        p = block.spare
+        p.fill(0)
         report = self._step(block, np.ones(block.width), p, q, r)
         energy = np.zeros(block.width)
         floor = 0.1 * np.finfo(block.dtype).eps
         for step in count(1):
             if step % REBALANCED == 0:
-                block.shift(-outflow.balance(r))
+                block.offset += outflow.balance(r)
+                block.hold(block.x)
             turn = ratio(report.dot[:-1], energy)
             energy = np.where(report.residual > floor * report.size, report.dot, 0)[:-1]
             leaving = kernels.active.cg_turn(scale, outflow.each, turn.astype(block.dtype), r, p[rows], block.threads)[
                 0, :-1
             ]
             p[boundary] = warmth = leaving / outflow.total
-            self.complete(block, p)
+            self._complete(block, p)
             length = ratio(energy, kernels.active.laplacian(*head, p, q, block.threads)[0, :-1])
             report = self._step(block, length, p, q, r)
             block.offset -= length * warmth
@@ -109,7 +112,16 @@ class ConjugateGradient(Iterative):
             if not energy.any():
                 return
 
-    def complete(self, block: Block, x: Floats) -> None:
+    def whole(self, block: Block) -> Floats:
+        """The block with the destinations, if these were eliminated."""
+        if self.system.sources is None:
+            return block.x
+        block.spare[self.rows] = block.x
+        block.hold(block.spare)
+        self._complete(block, block.spare)
+        return block.spare
+
+    def _complete(self, block: Block, x: Floats) -> None:
         """Give the destinations the means of their neighbours."""
         if self.system.sources is not None:
             indptr, indices, weights = block.graph
@@ -119,15 +131,14 @@ class ConjugateGradient(Iterative):
     def horizon(self) -> NDArray[np.float64]:
         """About the expected time to absorption; see :class:`isotherm.solvers.base.Solver`."""
         nothing = np.zeros((len(self.system.boundary), 1))
-        block = Block(self.system, nothing, np.zeros(1), np.float64, self.threads)
+        block = Block(self.system, nothing, np.zeros(1), np.float64, self.threads, self.rows)
         least, since = np.inf, 0
         for _, horizon in self.iterate(block):
             least, since = (horizon.missing, 0) if horizon.missing < least / 2 else (least, since + 1)
             if horizon.missing <= CLOSE or since > PATIENCE:
                 break
-        block.hold()
-        self.complete(block, block.x)
-        times = np.where(self.system.interior, block.x[:, block.clock] + block.offset[block.clock], 0)
+        times = self.whole(block)[:, block.clock] + block.offset[block.clock]
+        times[~self.system.interior] = 0
         if self.system.sources is not None:  # what is enough where the time at destinations counts too
             times *= 2
             times[self.system.sources :] += self.system.interior[self.system.sources :]
@@ -135,7 +146,7 @@ class ConjugateGradient(Iterative):
 
     def _step(self, block: Block, length: NDArray[np.float64], p: Floats, q: Floats, r: Floats) -> Report:
         rows = self.rows
-        arrays = block.scale[rows], block.closing, length.astype(block.dtype), p[rows], q, block.x[rows], r
+        arrays = block.scale[rows], block.closing, length.astype(block.dtype), p[rows], q, block.x, r
         return Report(*kernels.active.cg_step(*arrays, block.threads))
 
 

@@ -50,10 +50,24 @@ class Iteration(NamedTuple):
 
 
 class Block:
-    """Up to 15 columns of temperatures, as deviations from ``offset``, and the clock, as the kernels take them."""
+    """Up to 15 columns of temperatures, as deviations from ``offset``, and the clock, as the kernels take them.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n, width) or less
+        The first rows of the block: those of the nodes that are iterated on.
+    spare : ndarray of shape (n, width)
+        Room for as many rows as there are nodes.
+    """
 
     def __init__(
-        self, system: System, values: NDArray[np.float64], offset: NDArray[np.float64], dtype: DTypeLike, threads: int
+        self,
+        system: System,
+        values: NDArray[np.float64],
+        offset: NDArray[np.float64],
+        dtype: DTypeLike,
+        threads: int,
+        rows: slice = slice(None),
     ) -> None:
         n, self.columns = len(system.degree), values.shape[1]
         self.system = system
@@ -68,8 +82,8 @@ class Block:
         self.degree = np.where(interior, system.degree, 0).astype(dtype)
         self.scale = np.divide(1, system.degree, out=np.zeros(n), where=interior).astype(dtype)
         self.closing = np.zeros(self.width, dtype)
-        self.x = self.zeros()
-        self.hold()
+        self.x, self.spare = self.zeros(rows), self.zeros()
+        self.hold(self.x)
         indptr, indices, weights = system.heat
         self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
 
@@ -82,15 +96,12 @@ class Block:
         """The columns of temperatures, without the clock."""
         return self.x[:, : self.columns]
 
-    def hold(self) -> None:
-        """Set the temperatures of the boundary."""
-        self.x[self.system.boundary] = -self.offset
-        self.deviations[self.system.boundary] = deviations(self.values, self.offset[: self.columns])
-
-    def shift(self, constant: NDArray[np.float64]) -> None:
-        """Measure each column from a lower temperature than so far."""
-        self.x[self.system.boundary] += constant.astype(self.dtype)
-        self.offset -= constant
+    def hold(self, x: Floats) -> None:
+        """Set the temperatures of the boundary in the first rows of a block, or in all."""
+        inside = self.system.boundary < len(x)
+        boundary = self.system.boundary[inside]
+        x[boundary] = -self.offset
+        x[boundary, : self.columns] = deviations(self.values[inside], self.offset[: self.columns])
 
     def watch(self, closed: bool) -> NDArray[np.intp]:
         """Which columns of a report are temperatures: those of the block, and the closing one if they are closed."""
@@ -99,14 +110,15 @@ class Block:
 
     def begin(self, start: NDArray[np.floating]) -> None:
         """Set the temperatures of the interior; NaN is unknown."""
-        np.subtract(start, self.offset[: self.columns], out=self.deviations, casting="same_kind")
+        rows = slice(len(self.x))
+        np.subtract(start[rows], self.offset[: self.columns], out=self.deviations, casting="same_kind")
         self.deviations[np.isnan(self.deviations)] = 0
-        self.x[~self.system.interior] = 0
-        self.hold()
+        self.x[~self.system.interior[rows]] = 0
+        self.hold(self.x)
 
-    def temperatures(self) -> Floats:
-        """The columns as temperatures, NaN where unreached."""
-        temperatures = self.deviations + self.offset[: self.columns].astype(self.dtype)
+    def temperatures(self, x: Floats) -> Floats:
+        """All rows of a block as temperatures, NaN where unreached."""
+        temperatures = x[:, : self.columns] + self.offset[: self.columns].astype(self.dtype)
         temperatures[~self.system.reached] = np.nan
         return temperatures
 
@@ -134,9 +146,9 @@ class Iterative(ABC):
         """The nodes that are iterated on, over which reports are taken."""
         return slice(None)
 
-    def complete(self, block: Block, x: Floats) -> None:
-        """Find the temperatures of the nodes that were not iterated on."""
-        return
+    def whole(self, block: Block) -> Floats:
+        """The block with the nodes that were not iterated on."""
+        return block.x
 
     def stop_early(self, iteration: Iteration, convergence: Convergence) -> bool:
         """Whether to end before the tolerance is met."""
@@ -155,8 +167,7 @@ class Iterative(ABC):
         """Find the equilibrium; see :class:`isotherm.solvers.base.Solver`."""
         began = time.perf_counter()
         max_iter = self.default_max_iter if max_iter is None else max_iter
-        block, iterations, followed = self._solve_block(values, start, tol, max_iter, closed, progress)
-        temperatures = block.temperatures()
+        temperatures, iterations, followed = self._solve_block(values, start, tol, max_iter, closed, progress)
         temperatures[self.system.boundary] = values
         return Solution(
             temperatures=temperatures,
@@ -177,11 +188,11 @@ class Iterative(ABC):
         max_iter: int,
         closed: bool,
         progress: Progress | None,
-    ) -> tuple[Block, int, Convergence]:
+    ) -> tuple[Floats, int, Convergence]:
         """Iterate in float32 while its rounding is below the tolerance, then go on in float64."""
         iterations = 0
         for dtype in self._precisions(tol):
-            block = Block(self.system, values, self.offset(values), dtype, self.threads)
+            block = Block(self.system, values, self.offset(values), dtype, self.threads, self.rows)
             if start is not None:
                 block.begin(start)
             n_reached, eps = int(np.count_nonzero(self.system.reached[self.rows])), float(np.finfo(dtype).eps)
@@ -199,12 +210,12 @@ class Iterative(ABC):
                 spoilt = dtype is np.float32 and tol is not None and SINGLE_EPS * iteration.horizon.so_far > tol
                 if early or spoilt or convergence.done or convergence.exhausted or iterations >= max_iter:
                     break
-            block.hold()
-            self.complete(block, block.x)
+            block.hold(block.x)
+            temperatures = block.temperatures(self.whole(block))
             if early or convergence.done or iterations >= max_iter or tol is None:
                 break
-            start = block.temperatures()
-        return block, iterations, convergence
+            start = temperatures
+        return temperatures, iterations, convergence
 
     def _precisions(self, tol: float | None) -> list[type[np.floating]]:
         if tol is None or (tol >= SINGLE_TOL and self.system.least_horizon * SINGLE_EPS <= tol):

@@ -30,13 +30,12 @@ class Sweeps(Iterative):
     def iterate(self, block: Block) -> Iterator[Iteration]:
         """Sweep without end, from one array to the other and back."""
         block.x[self.system.interior, block.clock] = 1
-        spare = block.zeros()
         walked = 1.0
         while True:
             report = Report(
-                *kernels.active.sweep(*block.graph, block.scale, block.closing, block.x, spare, block.threads)
+                *kernels.active.sweep(*block.graph, block.scale, block.closing, block.x, block.spare, block.threads)
             )
-            block.x, spare = spare, block.x
+            block.x, block.spare = block.spare, block.x
             surviving = float(report.size[block.clock])
             yield Iteration(report, Horizon(walked, surviving))
             walked += surviving
