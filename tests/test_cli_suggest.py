@@ -48,8 +48,20 @@ def test_an_unreached_node_has_no_label(run: Run) -> None:
         edges.write("x,y,1\ny,z,1\n")
     outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "1", "-q")
     node, label, confidence, value = outcome.out.splitlines()[1].split(",")
-    assert (node, label.strip('"'), float(confidence)) == ("y", "", 0)
+    assert (node, label, float(confidence)) == ("y", "", 0)
     assert 2 < float(value) < 3  # of three nodes
+
+
+def test_no_label_is_written_as_classify_writes_it(run: Run) -> None:
+    with Path("edges.csv").open("a") as edges:
+        edges.write("x,y,1\ny,z,1\n")
+    assert run("classify", "edges.csv", "seeds.csv", "-q", "-o", "labels.parquet").status == 0
+    assert run("suggest", "edges.csv", "seeds.csv", "-n", "100", "-q", "-o", "todo.parquet").status == 0
+    todo, labels = pl.read_parquet("todo.parquet"), pl.read_parquet("labels.parquet")
+    assert todo["label"].dtype == labels["label"].dtype
+    both = todo.join(labels, on="node", suffix="_written")
+    assert both["label"].to_list() == both["label_written"].to_list()
+    assert both["label"].null_count() == 3
 
 
 def test_the_table_goes_to_a_file_that_is_not_there_yet(run: Run) -> None:

@@ -85,7 +85,7 @@ def suggest(
             now = labels_of(clf, clf.graph_.index(nodes))
     table = {
         "node": nodes.tolist(),
-        "label": ["" if label is None else joined(label) for label, _ in now],
+        "label": [None if label in (None, []) else joined(label) for label, _ in now],
         "confidence": [min(each, default=0.0) if isinstance(each, list) else each for _, each in now],
         "value": values.tolist(),
     }

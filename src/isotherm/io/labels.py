@@ -147,11 +147,12 @@ def write_table(
 ) -> int:
     """Write columns of ids, labels or numbers, as `write_labels` does, and give the number of rows.
 
-    >>> write_table("-", {"seed": ["ann", 7], "share": [0.75, 0.25]})
+    >>> write_table("-", {"seed": ["ann", 7, None], "share": [0.75, 0.25, 0.0]})
     seed,share
     ann,0.75
     7,0.25
-    2
+    ,0.0
+    3
     """
     path = os.fspath(path)
     check_output(path, force=force, format=format)
@@ -161,15 +162,17 @@ def write_table(
 
 
 def _series(name: str, values: list[Any]) -> "pl.Series":
-    """Integers, or real numbers, or the texts of all others."""
+    """Integers, or real numbers, or the texts of all others; None is empty."""
     import polars as pl
 
-    kinds = set(map(type, values))
-    if kinds == {int} and -(2**63) <= min(values) <= max(values) < 2**63:
+    given = [value for value in values if value is not None]
+    kinds = set(map(type, given))
+    if kinds == {int} and -(2**63) <= min(given) <= max(given) < 2**63:
         return pl.Series(name, values, dtype=pl.Int64)
     if kinds == {float}:
         return pl.Series(name, values, dtype=pl.Float64)
-    return pl.Series(name, list(map(str, values)), dtype=pl.String)
+    texts = [None if value is None else str(value) for value in values]
+    return pl.Series(name, texts, dtype=pl.String)
 
 
 def _written(
