@@ -16,6 +16,7 @@ SUITES = {
     "bandwidth": "benchmarks.bandwidth",
     "grid": "benchmarks.grid",
     "hard-graphs": "benchmarks.hard_graphs",
+    "choice": "benchmarks.choice",
     "directed": "benchmarks.directed",
     "many-classes": "benchmarks.many_classes",
     "growth": "benchmarks.growth",

@@ -22,7 +22,7 @@ import isotherm as iso
 from benchmarks.harness import Contestant, Race
 from isotherm.dirichlet import interior_system, solve
 
-__all__ = ["Problem", "best_multigrid", "race_on", "races", "scipy_cg"]
+__all__ = ["Problem", "best_multigrid", "com_graph", "race_on", "races", "scipy_cg", "stored_graph"]
 
 ERROR = 1e-5
 Look = Callable[[NDArray[np.float64]], None]  # is shown the solution after each iteration
@@ -111,13 +111,23 @@ def problems() -> Iterator[Problem]:
         print("real graphs left out: set ISOTHERM_DATA to their folder")
         return
     for name in ("road_usroads", "road_luxembourg_osm", "knn_mnist10k", "knn_usps"):
-        stored = np.load(Path(folder) / f"{name}.npz", allow_pickle=False)
-        graph = largest_part(stored["row"], stored["col"])
+        graph = stored_graph(Path(folder), name)
         yield Problem(f"{name}, 8 classes, 1% seeds", graph, graph.n_nodes // 100, 8)
     for name in ("com-amazon", "com-dblp"):
-        with gzip.open(Path(folder) / f"{name}.ungraph.txt.gz") as lines:
-            edges = np.loadtxt(lines, dtype=np.int64)
-        yield Problem(f"{name}, 10 classes, 1% seeds", largest_part(*edges.T), len(edges) // 300, 10)
+        graph = com_graph(Path(folder), name)
+        yield Problem(f"{name}, 10 classes, 1% seeds", graph, graph.n_edges // 300, 10)
+
+
+def stored_graph(folder: Path, name: str) -> iso.Graph:
+    """A graph of the data folder, its largest part."""
+    stored = np.load(folder / f"{name}.npz", allow_pickle=False)
+    return largest_part(stored["row"], stored["col"])
+
+
+def com_graph(folder: Path, name: str) -> iso.Graph:
+    """One that comes as a list of edges."""
+    with gzip.open(folder / f"{name}.ungraph.txt.gz") as lines:
+        return largest_part(*np.loadtxt(lines, dtype=np.int64).T)
 
 
 def largest_part(source: NDArray[Any], target: NDArray[Any]) -> iso.Graph:
