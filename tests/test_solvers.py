@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -251,6 +252,11 @@ def test_progress_is_reported() -> None:
     )
     assert [iteration for iteration, _ in seen] == list(range(1, solution.iterations + 1))
     assert seen[-1][1] == solution.error <= 1e-4
+
+
+@pytest.mark.parametrize(("graph", "found"), [(nx.star_graph(9), 1), (nx.complete_graph(5), 4), (nx.path_graph(2), 1)])
+def test_lesser_degree(graph: nx.Graph, found: float) -> None:
+    assert interior_system(Graph.from_networkx(graph).heat, np.array([0])).lesser_degree == found
 
 
 def test_auto_is_direct_for_small_systems() -> None:

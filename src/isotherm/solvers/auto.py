@@ -19,6 +19,7 @@ __all__ = ["Auto"]
 SMALL = 1000  # interior nodes up to which a direct solve is as fast as any
 THIN = 2.7  # mean degree below which elimination always is: roads, trees, chains
 SPARSE = 8  # mean degree below which a look ahead with one column is cheap beside the solve with all
+MANY = 2**17  # entries; with fewer, one column takes as long as all
 LOOK = 16  # iterations of cg after which it can be told how it will go on
 
 
@@ -79,6 +80,8 @@ class Auto:
             return False
         if self.system.mean_degree < THIN:
             return True
+        if self.system.heat.entries < MANY:
+            return False
         probe = ImpatientCG(self.system, self.n_threads, columns=values.shape[1])
         probe.solve(values[:, :1], tol=max(tol, SINGLE_TOL), max_iter=LOOK)
         return probe.gave_up
@@ -87,9 +90,10 @@ class Auto:
 class ImpatientCG(ConjugateGradient):
     """Gives up when elimination would be the faster way from here.
 
-    Costs are counted in iterations of cg. On a dozen graphs elimination took about ``30 / sqrt(W)`` for each unit of
-    mean degree to set up, W being the width of the block, and the equivalent of 60 to solve. How many iterations cg
-    has to go is told from the rate at which the error shrinks or, before it is known, what is missing of the horizon.
+    Costs are counted in iterations of cg. On twenty graphs elimination took the equivalent of 24 to 420, about 45 and
+    ``10 / sqrt(W)`` for each neighbour of the lesser end of an edge, W being the width of the block: a hub with many
+    leaves costs nothing, hubs among themselves do. How many iterations cg has to go is told from the rate at which the
+    error shrinks or, before it is known, what is missing of the horizon.
 
     Parameters
     ----------
@@ -113,7 +117,7 @@ class ImpatientCG(ConjugateGradient):
         self._logs.append((_log(convergence.error), _log(iteration.horizon.missing)))
         if len(self._logs) % LOOK == 0:
             width = kernels.width(self._columns) if self._columns else len(iteration.report.dot) - 1
-            cost = 60 + 30 * self.system.mean_degree / width**0.5
+            cost = 45 + 10 * self.system.lesser_degree / width**0.5
             self.gave_up |= self._remaining(convergence.tol) > cost
         return self.gave_up
 

@@ -15,6 +15,8 @@ __all__ = ["MOST_COLUMNS", "Floats", "Progress", "Solution", "Solver", "System"]
 
 MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # that a solver takes at once: one place in a block is for its clock
 
+SAMPLE = 2**16  # edges
+
 Floats: TypeAlias = NDArray[np.floating]
 Progress: TypeAlias = Callable[[int, float], None]  # called with the iteration and the present error
 
@@ -68,6 +70,15 @@ class System:
     def mean_degree(self) -> float:
         """Entries per node."""
         return self.heat.entries / self.heat.n
+
+    @cached_property
+    def lesser_degree(self) -> float:
+        """The number of neighbours of that end of an edge which has fewer, in the mean of a sample of edges."""
+        indptr, indices, _ = self.heat
+        counts = np.diff(indptr)
+        sample = np.linspace(0, max(len(indices) - 1, 0), min(len(indices), SAMPLE), dtype=np.int64)
+        ends = np.searchsorted(indptr, sample, side="right") - 1, indices[sample]
+        return float(np.minimum(*(counts[end] for end in ends)).mean()) if len(sample) else 0.0
 
     @property
     def least_horizon(self) -> float:
