@@ -1,8 +1,9 @@
 """Confidence, prediction sets and rule="auto", on block models and on all graphs with one label for each node.
 
 Seeds are 5% of the labelled nodes, drawn uniformly. The expected calibration error is that of the nodes that are no
-seeds and are reached, in 15 bins of as many labels; of a graph, over the labels of all draws together, and the mean
-over draws beside it: on a graph of a hundred nodes, a bin of a single draw has eight labels, and chance alone is 0.13.
+seeds and are reached, in 15 bins of as many labels. Of a graph it is given twice: as the mean over draws, and over the
+labels of all draws together. On a graph of a hundred nodes, a bin of a single draw has eight labels, and chance alone
+is 0.13; so what chance alone would be stands beside it.
 """
 
 import os
@@ -24,7 +25,7 @@ from isotherm.reliability import reliability
 from isotherm.rules import RULES, apply_rule
 from isotherm.seeds import sample_uniform
 
-__all__ = ["Labelled", "block_model", "calibration_errors", "coverage_of", "panel", "races", "rule_scores"]
+__all__ = ["Errors", "Labelled", "block_model", "calibration_errors", "coverage_of", "panel", "races", "rule_scores"]
 
 SHARE = 0.05
 DRAWS, COVERAGE_DRAWS = 10, 100
@@ -95,8 +96,29 @@ def draws(item: Labelled, count: int) -> Iterator[tuple[Ints, NDArray[np.bool_]]
         yield known, (item.labels >= 0) & (known < 0)
 
 
-def calibration_errors(item: Labelled, count: int) -> tuple[float, float, float]:
-    """Of ours over all draws, the mean of ours over draws, and of scikit-network's over all draws."""
+class Errors(NamedTuple):
+    """Expected calibration errors on a graph.
+
+    Attributes
+    ----------
+    single
+        The mean over draws.
+    together
+        Over the labels of all draws.
+    chance
+        The mean over draws, if labels were right exactly as often as their confidence says.
+    peer
+        That of scikit-network, the mean over draws.
+    """
+
+    single: float
+    together: float
+    chance: float
+    peer: float
+
+
+def calibration_errors(item: Labelled, count: int) -> Errors:
+    """The errors on a graph, by so many draws."""
     ours, theirs = [], []
     for known, others in draws(item, count):
         clf = iso.DirichletClassifier().fit(item.graph, known)
@@ -105,8 +127,12 @@ def calibration_errors(item: Labelled, count: int) -> tuple[float, float, float]
         confidence, labels = diffused(item.graph, known)
         found = others & (labels >= 0)
         theirs.append((confidence[found], (labels == item.labels)[found]))
-    pooled = [reliability(*map(np.concatenate, zip(*claims, strict=True))).error for claims in (ours, theirs)]
-    return pooled[0], float(np.mean([reliability(*claims).error for claims in ours])), pooled[1]
+    rng = np.random.default_rng(7)
+    promised = [(confidence, rng.random(len(confidence)) < confidence) for confidence, _ in ours for _ in range(5)]
+    single, chance, peer = (
+        float(np.mean([reliability(*claims).error for claims in each])) for each in (ours, promised, theirs)
+    )
+    return Errors(single, reliability(*map(np.concatenate, zip(*ours, strict=True))).error, chance, peer)
 
 
 def diffused(graph: iso.Graph, known: Ints) -> tuple[NDArray[np.float64], Ints]:
@@ -152,16 +178,26 @@ def _race_errors(graphs: list[Labelled], count: int, most_on_average: float, mos
     rows = []
     for item in graphs:
         rows.append(calibration_errors(item, count))
-        ours, mean, theirs = rows[-1]
-        print(f"{item.name}: error {ours:.3f} (mean of {count} draws {mean:.3f}), {PEER} {theirs:.3f}", flush=True)
-    pooled, means, peers = (list(column) for column in zip(*rows, strict=True))
+        print(f"{item.name}, {count} draws: {_line(rows[-1])}", flush=True)
     what = graphs[0].name if len(graphs) == 1 else f"mean of {len(graphs)} graphs"
-    average = [float(np.mean(pooled))]
-    print(f"{what}: error {average[0]:.4f}, mean of single draws {np.mean(means):.4f}")
-    yield Result(f"calibration error, {what}", PEER, [float(np.mean(peers))], "calibrated", average, 1, "")
-    yield Result(f"calibration error, {what}", "limit", [most_on_average], "calibrated", average, 1, "")
+    mean = Errors(*(float(np.mean(column)) for column in zip(*rows, strict=True)))
+    print(f"{what}: {_line(mean)}", flush=True)
+    yield _within(f"calibration error, {what}", mean.peer, mean.single, PEER)
+    yield _within(f"calibration error, {what}", most_on_average, mean.single)
     if len(graphs) > 1:
-        yield Result("calibration error, worst graph", "limit", [most], "calibrated", [max(pooled)], 1, "")
+        yield _within("calibration error, worst graph, draws together", most, max(row.together for row in rows))
+        yield _within("calibration error, worst graph, single draws", most, max(row.single for row in rows))
+
+
+def _line(errors: Errors) -> str:
+    return (
+        f"error {errors.single:.4f}, of all draws together {errors.together:.4f}, by chance alone {errors.chance:.4f}, "
+        f"{PEER} {errors.peer:.4f}"
+    )
+
+
+def _within(work: str, most: float, found: float, peer: str = "limit") -> Result:
+    return Result(work, peer, [most], "calibrated", [found], 1, "")
 
 
 def _race_coverage(graphs: list[Labelled], count: int) -> Result:

@@ -64,8 +64,9 @@ def test_confidence_on_small_graphs(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     printed = run_benchmarks(tmp_path, "confidence", "--scale", "0.01")
     works = [row.split("|")[1].strip() for row in printed]
     assert [work for work in works if "block model" in work] == works[:4]
-    assert works[-3:] == [
-        "calibration error, worst graph",
+    assert works[-4:] == [
+        "calibration error, worst graph, draws together",
+        "calibration error, worst graph, single draws",
         "coverage of 90% on 2 graphs, farthest from 0.905",
         "one less macro-F1, mean of 7 graphs",
     ]

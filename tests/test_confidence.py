@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 import isotherm as iso
 from isotherm.block_model import stochastic_block_model
-from isotherm.confidence import count_neighbours, effective_number
 from isotherm.engines.local import LocalEngine
+from isotherm.neighbourhood import count_neighbours, effective_number
 from isotherm.reliability import reliability
 from isotherm.rules import RULES
 

@@ -11,6 +11,7 @@ from isotherm.datasets import load
 from isotherm.experiments.table4 import largest
 from isotherm.held_out import HeldOut, hold_out
 from isotherm.model_selection import macro_f1
+from isotherm.neighbourhood import Field, count_neighbours, direct_heat
 from isotherm.rules import RULES, apply_rule
 from isotherm.seeds import Seeds, sample
 from isotherm.selection import USUAL, RuleScore, compare_rules, select_rule
@@ -25,7 +26,7 @@ def held_out_by_hand() -> tuple[HeldOut, dict[str, float]]:
     truths: list[int] = []
     guesses: dict[str, list[int]] = {rule: [] for rule in RULES}
 
-    def solve(rest: Seeds) -> np.ndarray:
+    def solve(rest: Seeds) -> Field:
         hidden = np.setdiff1d(seeds.nodes, rest.nodes)
         values = np.full((200, 3), np.nan)
         values[rest.nodes] = rest.values()
@@ -33,7 +34,7 @@ def held_out_by_hand() -> tuple[HeldOut, dict[str, float]]:
         truths.extend(labels[hidden])
         for rule in RULES:
             guesses[rule].extend(apply_rule(rule, temperatures, rest)[hidden].argmax(axis=1))
-        return temperatures
+        return Field(temperatures, direct_heat(graph, rest, "both"), count_neighbours(graph, "both"))
 
     found = hold_out(seeds, graph, solve)
     return found, {rule: f1_score(truths, guess, average="macro") for rule, guess in guesses.items()}

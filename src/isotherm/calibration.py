@@ -1,25 +1,33 @@
 """How temperatures become probabilities, by what held-out seeds show.
 
-What a temperature T says about a class of mean temperature m, at a node of d neighbours, is put into three numbers,
-the evidence:
+At a node of d neighbours, let T be the temperature of a class, m its mean temperature and p its share among the seeds;
+let R be the share of the weight of the node that goes to seeds of the class, r that to any seed, and N the temperature
+by the other neighbours, (T - R) / (1 - r). What they say about the class is put into five numbers, the evidence:
 
     log((d T + m) / ((d + 1) m))    how many times the mean it is, as if one more neighbour were at the mean
     T - m                           how far it is above the mean
     (T - m) sqrt(d)                 the same, where more neighbours make it more certain
+    log((d' N + m) / ((d' + 1) m))  the first by the d' = d (1 - r) neighbours that are no seeds
+    log((d R + p) / ((d r + 1) p))  and by those that are, as if one more were a seed of each class in its share
 
 The logit of a class is the logarithm of its share among the seeds, plus a multiple of each number, the same for all
 classes, plus a bias of the class. A share of the nodes, the lapse, follows no evidence: there the classes have their
 shares. All this is fitted to the held-out seeds by penalised likelihood; with few of them the penalty holds
-probabilities close to the shares.
+probabilities close to the shares. So does what is left open by the fit: the less certain a logit is, the less it counts
+(MacKay's approximation to the mean over all multiples that the held-out seeds allow).
 
 A fold shows the held-out seeds with a third of the seeds missing, so that temperatures are closer to the mean. If that
 weakened what is to be seen as much as the noise around it, evidence should be divided by its spread; if the noise
 stayed the same, by nothing. It is divided by the square root of its spread.
+
+Before any seed is seen, slopes are small for evidence in its own units: of differences, their spread; of logarithms,
+which have a meaning of their own, the square root of it, so that a graph on which all nodes are about as warm needs
+more seeds to be believed.
 """
 
 import warnings
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,22 +36,21 @@ from scipy.special import expit, softmax
 
 from isotherm.held_out import Fold, HeldOut
 from isotherm.labels import Ints
+from isotherm.neighbourhood import Array, Field, Warmth
 from isotherm.reliability import reliability
 from isotherm.seeds import Seeds
-from isotherm.solvers.base import Floats
 
-__all__ = ["FEW", "Array", "Calibration", "CalibrationWarning", "calibrate", "evidence"]
-
-Array: TypeAlias = NDArray[np.float64]
+__all__ = ["FEW", "Calibration", "CalibrationWarning", "calibrate", "evidence"]
 
 FEW = 20  # held-out seeds below which probabilities are little more than shares
-GUESS = 0.1  # slope of each kind of evidence of spread 1, before any seed is seen
-RIDGE = 3.0  # penalty on the square of such a slope, and of a bias
+UNIT = np.array([0.5, 1, 1, 0.5, 0.5])  # power of its spread in which each kind of evidence is measured
+GUESS = 0.1  # slope of each kind of evidence, before any seed is seen
+RIDGE = 3.0  # penalty on the square of what a slope is off, and of a bias
 LAPSES, FOLLOWED = 1.0, 9.0  # as if so many seeds had been seen before
 LONELY = 0.5  # lapses for each class with a single seed: there may be classes without any
 MOST_ENTRIES = 5_000_000  # held-out seeds times classes in a fit
 NOTHING = 1e-12  # mean temperature of a class that no visible seed has
-ROWS = 1 << 15  # nodes at once
+ENTRIES = 1 << 18  # nodes times classes at once
 
 
 class CalibrationWarning(UserWarning):
@@ -51,20 +58,32 @@ class CalibrationWarning(UserWarning):
 
 
 class Model(NamedTuple):
-    """What is fitted: slopes (3,) of the evidence, bias (K,) of the classes, and the share of lapses."""
+    """What is fitted: slopes (s,) of the evidence, their covariance, bias (K,) of the classes, the share of lapses."""
 
     slopes: Array
+    covariance: Array
     bias: Array
     lapse: float
 
     def probabilities(self, kinds: Array, shares: Array) -> Array:
-        """Probabilities (n, K) by the evidence (3, n, K)."""
-        followed = softmax(np.einsum("s,shk->hk", self.slopes, kinds) + np.log(shares) + self.bias, axis=1)
+        """Probabilities (n, K) by the evidence (s, n, K)."""
+        logits = np.einsum("s,shk->hk", self.slopes, kinds) + self.bias
+        followed = softmax(np.log(shares) + logits * self.trust(kinds)[:, None], axis=1)
         return (1 - self.lapse) * followed + self.lapse * shares
+
+    def trust(self, kinds: Array) -> Array:
+        """How far logits count (n,): 1 where they are certain, less the more two of them may differ by chance."""
+        apart = kinds - kinds.mean(axis=2, keepdims=True)
+        variance = np.einsum("shk,shk->h", np.tensordot(self.covariance, apart, 1), apart)
+        return 1 / np.sqrt(1 + np.pi / 8 * variance * 2 / max(1, kinds.shape[2] - 1))
+
+    def scaled(self, factor: Array) -> "Model":
+        """The same for evidence that is to be multiplied by a factor (s,)."""
+        return self._replace(slopes=self.slopes * factor, covariance=self.covariance * np.outer(factor, factor))
 
 
 class Seen(NamedTuple):
-    """Hidden seeds that are reached: their evidence (3, h, K), their classes, and the labels that a rule gives them."""
+    """Hidden seeds that are reached: their evidence (5, h, K), their classes, and the labels that a rule gives them."""
 
     kinds: Array
     codes: Ints
@@ -77,7 +96,7 @@ class Calibration:
 
     Attributes
     ----------
-    slopes : ndarray of shape (3,)
+    slopes : ndarray of shape (5,)
         What each kind of evidence counts.
     bias : ndarray of shape (K,)
         What is added for each class.
@@ -95,6 +114,8 @@ class Calibration:
     misfits : ndarray of shape (h,)
         Rising: for each seed the probability that it has another class than its own, by what is fitted to the other
         folds; 1 for a seed that is never hidden, because its class has no other.
+    covariance : ndarray of shape (5, 5)
+        How uncertain the slopes are.
     """
 
     slopes: Array
@@ -105,14 +126,17 @@ class Calibration:
     n_held_out: int
     error: float
     misfits: Array
+    covariance: Array = field(default_factory=lambda: np.zeros((3, 3)))  # of three kinds once
 
-    def probabilities(self, temperatures: Floats, neighbours: Array) -> Array:
-        """Probabilities (n, K) of the classes at nodes with these temperatures; zeros where unreached."""
-        model = Model(self.slopes, self.bias, self.lapse)
-        result = np.empty(temperatures.shape)
-        for first in range(0, len(result), ROWS):
-            part = slice(first, first + ROWS)
-            kinds = evidence(temperatures[part], self.mean, neighbours[part])
+    def probabilities(self, nodes: Field) -> Array:
+        """Probabilities (n, K) of the classes at these nodes; zeros where unreached."""
+        model = Model(self.slopes, self.covariance, self.bias, self.lapse)
+        n_nodes, n_classes = nodes.temperatures.shape
+        result = np.empty((n_nodes, n_classes))
+        rows = max(1, ENTRIES // n_classes)
+        for first in range(0, n_nodes, rows):
+            part = slice(first, first + rows)
+            kinds = evidence(nodes.at(part), self.mean, self.shares)[: len(self.slopes)]
             result[part] = model.probabilities(kinds, self.shares)
         return np.nan_to_num(result, copy=False)
 
@@ -132,20 +156,34 @@ class Calibration:
         return least
 
 
-def evidence(temperatures: Floats, mean: Array, neighbours: Array) -> Array:
-    """The three numbers, shape (3, n, K); NaN where unreached.
+def evidence(nodes: Warmth, mean: Array, shares: Array) -> Array:
+    """The five numbers, shape (5, n, K); NaN where unreached.
 
-    >>> evidence(np.array([[0.7, 0.3]]), mean=np.array([0.1, 0.9]), neighbours=np.array([4.0])).round(2)[:, 0]
+    >>> node = Warmth(np.array([[0.7, 0.3]]), direct=np.array([[0.5, 0]]), neighbours=np.array([4.0]))
+    >>> evidence(node, mean=np.array([0.1, 0.9]), shares=np.array([0.2, 0.8])).round(2)[:, 0]
     array([[ 1.76, -0.76],
            [ 0.6 , -0.6 ],
-           [ 1.2 , -1.2 ]])
+           [ 1.2 , -1.2 ],
+           [ 1.1 , -0.25],
+           [ 1.3 , -1.1 ]])
     """
-    T, d = np.maximum(temperatures, 0, dtype=np.float64), neighbours[:, None]
+    T, d = np.maximum(nodes.temperatures, 0, dtype=np.float64), nodes.neighbours[:, None]
     m = np.maximum(mean, NOTHING)
-    return np.stack([np.log((d * T + m) / ((d + 1) * m)), T - m, (T - m) * np.sqrt(d)])
+    R = nodes.direct
+    r = np.minimum(R.sum(axis=1, keepdims=True), 1)
+    others = d * np.maximum(T - R, 0)  # d' N
+    return np.stack(
+        [
+            np.log((d * T + m) / ((d + 1) * m)),
+            T - m,
+            (T - m) * np.sqrt(d),
+            np.log((others + m) / ((d * (1 - r) + 1) * m)),
+            np.where(np.isnan(T), T, np.log((d * R + shares) / ((d * r + 1) * shares))),
+        ]
+    )
 
 
-def calibrate(held_out: HeldOut, rule: str, temperatures: Floats, seeds: Seeds, neighbours: Array) -> Calibration:
+def calibrate(held_out: HeldOut, rule: str, nodes: Field, seeds: Seeds) -> Calibration:
     """Fit probabilities to the held-out seeds.
 
     Parameters
@@ -154,40 +192,46 @@ def calibrate(held_out: HeldOut, rule: str, temperatures: Floats, seeds: Seeds, 
         What the folds show.
     rule
         The rule whose labels the estimate of the error is about.
-    temperatures
-        (n, K) temperatures with all seeds.
+    nodes
+        What is known about all nodes, with all seeds.
     seeds
         All seeds.
-    neighbours
-        (n,) how many neighbours each node has.
     """
     shares = (seeds.counts + 1) / (len(seeds.codes) + seeds.n_classes)
-    mean: Array = np.asarray(np.nanmean(temperatures, axis=0, dtype=np.float64))
-    sample = held_out.sample
-    strong = _spread(evidence(temperatures[sample], mean, neighbours[sample]))
+    mean: Array = np.asarray(np.nanmean(nodes.temperatures, axis=0, dtype=np.float64))
+    strong = _spread(evidence(nodes.at(held_out.sample), mean, shares))
     lone = np.ones(held_out.n_lone)  # if hidden, their classes would have been unknown
-    folds = [_seen(fold, rule, neighbours) for fold in held_out.folds]
+    folds = [_seen(fold, rule, shares) for fold in held_out.folds]
     reached = sum(len(fold.codes) for fold in folds)
     if reached < FEW:
         _warn(f"with {reached} held-out seeds, confidence is a guess, close to the shares of the classes")
     if not reached:
-        guess = Model(GUESS / strong, np.zeros(len(shares)), LAPSES / (LAPSES + FOLLOWED))
-        return Calibration(*guess, shares, mean, 0, np.nan, lone)
-    weak = np.mean([_spread(evidence(fold.sample, fold.mean, neighbours[sample])) for fold in held_out.folds], axis=0)
-    own, claimed, right = _cross_fitted(folds, shares, weak, len(lone))
-    model = _fit(folds, shares, weak, len(lone))
-    model = model._replace(slopes=model.slopes * np.sqrt(weak / strong))
-    misfits = np.sort(np.append(1 - own, lone))
-    return Calibration(*model, shares, mean, len(own), reliability(claimed, right).error, misfits)
+        model, own, error = _guess(seeds.n_classes).scaled(strong**-UNIT), np.empty(0), np.nan
+    else:
+        weak = np.mean([_spread(evidence(fold.sample, fold.mean, shares)) for fold in held_out.folds], axis=0)
+        hidden = np.where(seeds.counts > 1, shares, 0)  # the others are never hidden, which tells nothing against them
+        fitting = _Fitting(weak**UNIT, hidden / hidden.sum(), LAPSES + LONELY * len(lone))
+        own, claimed, right = _cross_fitted(folds, shares, fitting)
+        model, error = fitting.fit(folds).scaled(np.sqrt(weak / strong)), reliability(claimed, right).error
+    slopes, covariance, bias, lapse = model
+    return Calibration(
+        slopes, bias, lapse, shares, mean, len(own), error, np.sort(np.append(1 - own, lone)), covariance
+    )
+
+
+def _guess(n_classes: int) -> Model:
+    """What is thought before any seed is seen."""
+    kinds = len(UNIT)
+    return Model(np.full(kinds, GUESS), np.eye(kinds) / RIDGE, np.zeros(n_classes), LAPSES / (LAPSES + FOLLOWED))
 
 
 def _warn(fact: str) -> None:
     warnings.warn(f"{fact}; label more nodes, several of each class", CalibrationWarning, stacklevel=4)
 
 
-def _seen(fold: Fold, rule: str, neighbours: Array) -> Seen:
+def _seen(fold: Fold, rule: str, shares: Array) -> Seen:
     reached = fold.predicted[rule] >= 0
-    kinds = evidence(fold.temperatures[reached], fold.mean, neighbours[fold.hidden[reached]])
+    kinds = evidence(fold.warmth, fold.mean, shares)[:, reached]
     return Seen(kinds, fold.codes[reached], fold.predicted[rule][reached])
 
 
@@ -200,28 +244,33 @@ def _spread(kinds: Array) -> Array:
     return np.where(spread > 0, spread, 1)
 
 
-def _cross_fitted(
-    folds: list[Seen], shares: Array, spread: Array, n_lone: int
-) -> tuple[Array, Array, NDArray[np.bool_]]:
+def _cross_fitted(folds: list[Seen], shares: Array, fitting: "_Fitting") -> tuple[Array, Array, NDArray[np.bool_]]:
     """How probable the class and the label of each hidden seed are, by a fit to other folds; and if the two agree."""
     parts = []
     for fold in folds:
-        others = [other for other in folds if other is not fold]
-        found = _fit(others, shares, spread, n_lone).probabilities(fold.kinds, shares)
+        found = fitting.fit([other for other in folds if other is not fold]).probabilities(fold.kinds, shares)
         rows = np.arange(len(fold.codes))
         parts.append((found[rows, fold.codes], found[rows, fold.labels], fold.codes == fold.labels))
     own, claimed, right = map(np.concatenate, zip(*parts, strict=True))
     return own, claimed, right
 
 
-def _fit(folds: list[Seen], shares: Array, spread: Array, n_lone: int) -> Model:
-    """Maximise the penalised likelihood of the classes of the hidden seeds."""
-    kinds = np.concatenate([fold.kinds for fold in folds], axis=1)
-    codes = np.concatenate([fold.codes for fold in folds])
-    some = slice(None, None, max(1, -(-kinds[0].size // MOST_ENTRIES)))
-    loss = _Loss(kinds[:, some] / spread[:, None, None], codes[some], shares, LAPSES + LONELY * n_lone)
-    slopes, bias, lapse = loss.split(minimize(loss, loss.start, jac=True, method="L-BFGS-B").x)
-    return Model(slopes / spread, bias, lapse)
+class _Fitting(NamedTuple):
+    """How to fit: units (s,) of the evidence, shares (K,) of the classes among hidden seeds, lapses seen before."""
+
+    units: Array
+    shares: Array
+    lapses: float
+
+    def fit(self, folds: list[Seen]) -> Model:
+        """Maximise the penalised likelihood of the classes of the hidden seeds."""
+        if not folds:
+            return _guess(len(self.shares)).scaled(1 / self.units)
+        kinds = np.concatenate([fold.kinds for fold in folds], axis=1)
+        codes = np.concatenate([fold.codes for fold in folds])
+        some = slice(None, None, max(1, -(-kinds[0].size // MOST_ENTRIES)))
+        loss = _Loss(kinds[:, some] / self.units[:, None, None], codes[some], self.shares, self.lapses)
+        return loss.model(minimize(loss, loss.start, jac=True, method="L-BFGS-B").x).scaled(1 / self.units)
 
 
 class _Loss:
@@ -230,23 +279,31 @@ class _Loss:
     def __init__(self, kinds: Array, codes: Ints, shares: Array, lapses: float) -> None:
         self.kinds, self.codes, self.shares, self.lapses = kinds, codes, shares, lapses
         self.rows = np.arange(len(codes))
-        lapse = np.log(lapses / FOLLOWED)
-        self.start = np.concatenate([np.full(len(kinds), GUESS), np.zeros(len(shares)), [lapse]])
+        self.prior = np.log(shares, out=np.full(len(shares), -np.inf), where=shares > 0)
+        self.start = np.concatenate([np.full(len(kinds), GUESS), np.zeros(len(shares)), [np.log(lapses / FOLLOWED)]])
 
-    def split(self, x: Array) -> Model:
-        """The parts of a vector of parameters."""
+    def model(self, x: Array) -> Model:
+        """What a vector of parameters says."""
+        slopes, bias, lapse, found, follows, _ = self._read(x)
+        mean = np.einsum("shk,hk->sh", self.kinds, found)
+        around = (self.kinds - mean[:, :, None]) * np.sqrt(found * follows[:, None])  # (s, h, K)
+        flat = around.reshape(len(slopes), -1)
+        curvature = flat @ flat.T + RIDGE * np.eye(len(slopes))
+        return Model(slopes, np.linalg.inv(curvature), bias, lapse)
+
+    def _read(self, x: Array) -> tuple[Array, Array, float, Array, Array, Array]:
+        """The parts of a vector, probabilities (h, K) without lapses, that of no lapse (h,), of the own class (h,)."""
         slopes, bias = np.split(x[:-1], [len(self.kinds)])
-        return Model(slopes, bias, float(expit(x[-1])))
+        lapse = float(expit(x[-1]))
+        found = softmax(np.einsum("s,shk->hk", slopes, self.kinds) + self.prior + bias, axis=1)
+        own = (1 - lapse) * found[self.rows, self.codes]
+        mixed = own + lapse * self.shares[self.codes]
+        return slopes, bias, lapse, found, own / mixed, mixed
 
     def __call__(self, x: Array) -> tuple[float, Array]:
-        slopes, bias, lapse = self.split(x)
-        place = self.rows, self.codes
-        found = Model(slopes, bias, 0.0).probabilities(self.kinds, self.shares)  # (h, K)
-        chance, own = self.shares[self.codes], found[place]
-        mixed = (1 - lapse) * own + lapse * chance
-        follows = (1 - lapse) * own / mixed  # probability that a seed is no lapse
+        slopes, bias, lapse, found, follows, mixed = self._read(x)
         pull = found * follows[:, None]
-        pull[place] -= follows
+        pull[self.rows, self.codes] -= follows
         off = slopes - GUESS
         value = -np.log(mixed).sum() + RIDGE / 2 * (off @ off + bias @ bias)
         value -= self.lapses * np.log(lapse) + FOLLOWED * np.log1p(-lapse)

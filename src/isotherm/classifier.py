@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, column
 
 from isotherm.calibration import Calibration
 from isotherm.certificate import Certificate, certify
-from isotherm.confidence import Confidence, effective_number
+from isotherm.confidence import Confidence
 from isotherm.dirichlet import ConvergenceWarning
 from isotherm.engines import get_engine
 from isotherm.explanation import Explainer, Explanation
@@ -448,8 +448,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return self._softmax(weights)
         if weights is None:
             return self._confidence.probabilities
-        neighbours = effective_number(weights.indptr, weights.data)
-        return self._confidence.calibration.probabilities(self._mean(weights, temperatures), neighbours)
+        return self._confidence.of_new_nodes(self._mean(weights, temperatures), weights)
 
     def _softmax(self, weights: csr_array | None) -> NDArray[np.float64]:
         if weights is not None:

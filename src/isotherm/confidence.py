@@ -3,21 +3,25 @@
 All of it comes from the same one to three solves, each without a third of the seeds.
 """
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array, diags_array
 
-from isotherm.calibration import Array, Calibration, calibrate
+from isotherm.calibration import Calibration, calibrate
 from isotherm.graph import Graph
-from isotherm.held_out import HeldOut, Solve, hold_out
+from isotherm.held_out import HeldOut, hold_out
+from isotherm.neighbourhood import Array, Field, count_neighbours, direct_heat, effective_number, held_values
 from isotherm.seeds import Seeds
 from isotherm.selection import RuleScore, compare_rules, select_rule
 from isotherm.solvers.base import Floats
 
-__all__ = ["Confidence", "count_neighbours", "effective_number"]
+__all__ = ["Confidence", "Solve"]
 
+Solve: TypeAlias = Callable[[Seeds], Floats]  # temperatures (n, K) with these seeds only
 
 WORTH_KEEPING = ("rule_report", "best_rule", "calibration")
 
@@ -44,7 +48,7 @@ class Confidence:
     @cached_property
     def held_out(self) -> HeldOut:
         """The seeds, each while it was hidden."""
-        return hold_out(self.seeds, self.graph, self._solve)
+        return hold_out(self.seeds, self.graph, lambda seeds: self._field(self._solve(seeds), seeds))
 
     @cached_property
     def rule_report(self) -> dict[str, RuleScore]:
@@ -64,7 +68,7 @@ class Confidence:
     @cached_property
     def calibration(self) -> Calibration:
         """How temperatures become probabilities."""
-        return calibrate(self.held_out, self.rule, self.temperatures, self.seeds, self._neighbours)
+        return calibrate(self.held_out, self.rule, self._own, self.seeds)
 
     @property
     def found(self) -> dict[str, Any]:
@@ -78,10 +82,18 @@ class Confidence:
     @cached_property
     def probabilities(self) -> Array:
         """(n, K): 1 at seeds for their class, zeros where unreached."""
-        result = self.calibration.probabilities(self.temperatures, self._neighbours)
+        result = self.calibration.probabilities(self._own)
         held = self.seeds.take(self.seeds.held)
         result[held.nodes] = held.values()
         return result
+
+    def of_new_nodes(self, temperatures: Floats, weights: csr_array) -> Array:
+        """(m, K): those of nodes with these temperatures and weights (m, n) of edges to the nodes of the graph."""
+        totals = weights.sum(axis=1)
+        scales = diags_array(1 / np.where(totals > 0, totals, 1))
+        direct = csr_array(scales @ weights @ held_values(self.seeds, self.graph.n_nodes))
+        neighbours = effective_number(weights.indptr, weights.data)
+        return self.calibration.probabilities(Field(temperatures, direct, neighbours))
 
     def sets(self, coverage: float) -> NDArray[np.bool_]:
         """(n, K): which classes each node may have; a seed only its own, an unreached node all."""
@@ -92,32 +104,12 @@ class Confidence:
         return sets
 
     @cached_property
+    def _own(self) -> Field:
+        return self._field(self.temperatures, self.seeds)
+
+    def _field(self, temperatures: Floats, seeds: Seeds) -> Field:
+        return Field(temperatures, direct_heat(self.graph, seeds, self._side), self._neighbours)
+
+    @cached_property
     def _neighbours(self) -> Array:
         return count_neighbours(self.graph, self._side)
-
-
-def count_neighbours(graph: Graph, side: str) -> Array:
-    """How many neighbours each node has; for a directed graph, along arcs out, or those in as well.
-
-    Where weights differ it is the number of equal weights that would vary as much: their sum squared over the sum of
-    their squares.
-    """
-    indptr, _, weights = graph.heat
-    counts = effective_number(indptr, weights)
-    if not graph.directed:
-        return counts
-    source, destination = np.split(counts, 2)
-    return source + destination if side == "both" else source
-
-
-def effective_number(indptr: NDArray[np.integer], weights: Floats | None) -> Array:
-    """The effective number of entries in each row of a compressed matrix.
-
-    >>> effective_number(np.array([0, 2, 3, 3]), np.array([1.0, 3.0, 5.0]))
-    array([1.6, 1. , 0. ])
-    """
-    if weights is None:
-        return np.diff(indptr).astype(np.float64)
-    rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    sums, squares = (np.bincount(rows, weights**power, minlength=len(indptr) - 1) for power in (1, 2))
-    return np.divide(sums**2, squares, out=np.zeros(len(sums)), where=squares > 0)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning
 from isotherm.graph import Graph
 from isotherm.labels import Ints
+from isotherm.neighbourhood import Array, Field, Warmth
 from isotherm.rules import RULES, apply_rule
 from isotherm.seeds import Seeds
 from isotherm.solvers.base import Floats
@@ -27,7 +28,7 @@ ENOUGH = 1000  # hidden seeds
 SAMPLE = 10_000  # nodes whose temperatures are kept of each fold, to know their spread
 MOST_ENTRIES = 10_000_000  # of the sample
 
-Solve: TypeAlias = Callable[[Seeds], Floats]  # temperatures (n, K) with these seeds only
+Solve: TypeAlias = Callable[[Seeds], Field]  # with these seeds only
 
 
 class Fold(NamedTuple):
@@ -39,21 +40,21 @@ class Fold(NamedTuple):
         (h,) positions of its seeds in the graph, ascending.
     codes
         (h,) their class numbers.
-    temperatures
-        (h, K) their temperatures while hidden; NaN rows where unreached.
+    warmth
+        What is known about them while hidden.
     mean
         (K,) mean temperature of each class over all reached nodes.
     sample
-        (s, K) temperatures of some nodes that are no seeds.
+        What is known about some nodes that are no seeds.
     predicted
         For each rule, (h,) the class numbers that it gives to the hidden seeds; -1 where unreached.
     """
 
     hidden: Ints
     codes: Ints
-    temperatures: Floats
-    mean: NDArray[np.float64]
-    sample: Floats
+    warmth: Warmth
+    mean: Array
+    sample: Warmth
     predicted: dict[str, Ints]
 
     def split(self) -> "tuple[Fold, ...]":
@@ -62,7 +63,7 @@ class Fold(NamedTuple):
             self._replace(
                 hidden=self.hidden[first::FOLDS],
                 codes=self.codes[first::FOLDS],
-                temperatures=self.temperatures[first::FOLDS],
+                warmth=self.warmth.every(FOLDS, first),
                 predicted={rule: codes[first::FOLDS] for rule, codes in self.predicted.items()},
             )
             for first in range(FOLDS)
@@ -127,15 +128,15 @@ def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve) -> Fold:
     with warnings.catch_warnings():
         for said in (UnreachedWarning, ConvergenceWarning):  # once, by the fit
             warnings.simplefilter("ignore", said)
-        temperatures = solve(rest)
+        field = solve(rest)
     nodes = seeds.nodes[hidden]
     return Fold(
         nodes,
         seeds.codes[hidden],
-        temperatures[nodes],
-        np.nanmean(temperatures, axis=0, dtype=np.float64),
-        temperatures[sample],
-        {rule: _predicted(rule, temperatures, rest, nodes) for rule in RULES},
+        field.at(nodes),
+        np.nanmean(field.temperatures, axis=0, dtype=np.float64),
+        field.at(sample),
+        {rule: _predicted(rule, field.temperatures, rest, nodes) for rule in RULES},
     )
 
 
