@@ -1,4 +1,4 @@
-// Entries from a list into compressed rows, in order.
+// Compressed rows: from a list of entries, from arcs both ways, from some rows of others.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -169,6 +169,24 @@ void bipartite(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
         if (arcs.weights) out.weights[back] = arcs.weights[e];
       }
   });
+}
+
+// The part of a symmetric matrix between the nodes listed in `order`, renumbered by that order.
+template <class T>
+void renumber(const Csr<T>& graph, const int32_t* order, int64_t nodes, std::vector<int64_t>& indptr,
+              std::vector<int32_t>& indices, std::vector<T>& weights) {
+  std::vector<int32_t> place(graph.rows, -1);
+  for (int64_t v = 0; v < nodes; ++v) place[order[v]] = static_cast<int32_t>(v);
+  indptr.assign(1, 0);
+  for (int64_t v = 0; v < nodes; ++v) {
+    for (int64_t e = graph.indptr[order[v]]; e < graph.indptr[order[v] + 1]; ++e) {
+      const int32_t other = place[graph.indices[e]];
+      if (other < 0) continue;
+      indices.push_back(other);
+      if (graph.weights) weights.push_back(graph.weights[e]);
+    }
+    indptr.push_back(static_cast<int64_t>(indices.size()));
+  }
 }
 
 }  // namespace isotherm

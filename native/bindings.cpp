@@ -6,6 +6,7 @@
 #include "assembly.hpp"
 #include "codebook.hpp"
 #include "elimination.hpp"
+#include "precondition.hpp"
 
 namespace nb = nanobind;
 using namespace isotherm;
