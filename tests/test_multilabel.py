@@ -14,7 +14,9 @@ from scipy.sparse import csr_array
 from sklearn.metrics import f1_score
 
 import isotherm as iso
+from isotherm.label_sets import label_sets
 from isotherm.multilabel import _best_shift, _distinct
+from isotherm.revision import changed_seeds, warm_start
 from isotherm.rules import RULES
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
@@ -178,10 +180,45 @@ def test_what_one_label_each_is_needed_for(groups: Any) -> None:
     clf = iso.DirichletClassifier().fit(graph, seeds)
     with pytest.raises(ValueError, match="certified_ is for seeds with one label each"):
         clf.certified_  # noqa: B018
-    with pytest.raises(ValueError, match="update is for seeds with one label each: fit again with all seeds"):
-        clf.update(add={0: "g1"})
     with pytest.raises(ValueError, match="stop='labels' is for seeds with one label each: use stop='error'"):
         iso.DirichletClassifier(stop="labels").fit(graph, seeds)
+
+
+@quiet
+def test_an_update_is_a_new_fit_from_the_present_temperatures(groups: Any) -> None:
+    graph, _, seeds = groups
+    ids = list(seeds)
+    changed = {node: seeds[node] for node in ids[3:]} | {ids[3]: {"new", "g1"}, ids[4]: set()}
+    fresh = iso.DirichletClassifier(tol=1e-7, solver="cg").fit(graph, changed)
+    clf = iso.DirichletClassifier(tol=1e-7, solver="cg").fit(graph, seeds)
+    clf.update({ids[3]: ["new", "g1"], ids[4]: set()}, ids[:3])
+    assert clf.classes_.tolist() == fresh.classes_.tolist()
+    np.testing.assert_allclose(clf.temperatures_, fresh.temperatures_, atol=2e-7)
+    np.testing.assert_allclose(clf.thresholds_, fresh.thresholds_, atol=1e-6)
+    assert (clf.labels_ != fresh.labels_).nnz == 0
+    before = clf.solution_.iterations
+    assert clf.update().solution_.iterations < before / 2
+
+
+@quiet
+def test_labels_that_no_seed_has_any_more_stay() -> None:
+    path = iso.Graph.from_edges(range(5), range(1, 6))
+    labels = np.zeros((6, 3), bool)
+    labels[0, :2] = labels[5, 2] = True
+    clf = iso.DirichletClassifier().fit(path, labels).update({0: {0}, 1: {0}})
+    assert clf.classes_.tolist() == [0, 1, 2]
+    assert clf.labels_.toarray()[:, 1].tolist() == [False] * 6
+    assert clf.predict().toarray()[[0, 5]].tolist() == [[True, False, False], [False, False, True]]
+
+
+def test_where_an_update_of_label_sets_begins() -> None:
+    path = iso.Graph.from_edges(["a", "b", "x"], ["b", "c", "y"])
+    before = label_sets({"a": {"hot"}, "c": {"cold"}}, path)
+    after = changed_seeds(before, {"x": {"new", "hot"}, "y": set()}, [], path)
+    temperatures = np.array([[0, 1.0], [0.4, 0.5], [1, 0], [np.nan, np.nan], [np.nan, np.nan]])
+    expected = np.array([[0, 1, 0.25], [0.4, 0.5, 0.25], [1, 0, 0.25], [0.25, 0.5, 0.25], [0.25, 0.5, 0.25]])
+    assert path.nodes.tolist() == ["a", "b", "c", "x", "y"]
+    np.testing.assert_allclose(np.asarray(warm_start(temperatures, before, after)), expected)
 
 
 @pytest.mark.parametrize("threshold", ["none", 1.0, -0.1])

@@ -225,14 +225,13 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         add : mapping, optional
             ``{node: label}``: new seeds, also of new classes, or new labels of seeds; as for `fit`, a label may be a
-            distribution. They are certain; seeds that stay keep their weights.
+            distribution, and is a set where seeds have sets. They are certain; seeds that stay keep their weights.
         remove : iterable, optional
-            Nodes that are seeds no more; a class without seeds is dropped.
+            Nodes that are seeds no more; a class without seeds is dropped, unless seeds have sets of labels.
         progress : callable, optional
             As for `fit`.
         """
         check_is_fitted(self)
-        self._check_one_label("update", "fit again with all seeds")
         seeds = changed_seeds(self.seeds_, {} if add is None else add, remove, self.graph_)
         seeds.warn_about_rare()
         warm = self.tol is not None and "temperatures_" in self.__dict__

@@ -1,6 +1,6 @@
 """Seeds that have several labels each, or none."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,7 +57,7 @@ def has_label_sets(labels: Any) -> bool:
     return issparse(labels) or (getattr(labels, "ndim", 1) == 2 and labels.shape[1] > 1)
 
 
-def label_sets(labels: Any, graph: Graph, weight: Any = None) -> LabelSets:
+def label_sets(labels: Any, graph: Graph, weight: Any = None, *, known: Labels | None = None) -> LabelSets:
     """Read seeds with several labels each.
 
     Parameters
@@ -69,6 +69,8 @@ def label_sets(labels: Any, graph: Graph, weight: Any = None) -> LabelSets:
         The graph of these nodes.
     weight
         How far the seeds are trusted, see `isotherm.soft_seeds`.
+    known
+        Labels that there are, even if no node of a mapping has them.
 
     Examples
     --------
@@ -77,7 +79,10 @@ def label_sets(labels: Any, graph: Graph, weight: Any = None) -> LabelSets:
     (array(['red', 'round'], dtype=object), array([[1., 1.],
            [0., 0.]]))
     """
-    nodes, table, classes = _of_mapping(labels, graph) if isinstance(labels, Mapping) else _of_matrix(labels, graph)
+    if isinstance(labels, Mapping):
+        nodes, table, classes = _of_mapping(labels, graph, () if known is None else known.tolist())
+    else:
+        nodes, table, classes = _of_matrix(labels, graph)
     first = np.where(table.sum(axis=1) > 0, table.argmax(axis=1), -1) if table.shape[1] else np.full(len(nodes), -1)
     seeds = LabelSets(nodes, first, classes, table).take(np.argsort(nodes))
     if weight is not None and len(nodes):
@@ -88,13 +93,15 @@ def label_sets(labels: Any, graph: Graph, weight: Any = None) -> LabelSets:
     return seeds
 
 
-def _of_mapping(labels: Mapping[Any, Any], graph: Graph) -> tuple[Ints, csr_array, Labels]:
-    known = {node: each for node, each in labels.items() if each is not None}
-    sets = [set(each) if isinstance(each, Set | list | tuple) else {each} for each in known.values()]
-    codes, classes = encode_labels([label for each in sets for label in each])
-    rows = np.repeat(np.arange(len(sets)), [len(each) for each in sets])[codes >= 0]
+def _of_mapping(labels: Mapping[Any, Any], graph: Graph, more: Iterable[Any]) -> tuple[Ints, csr_array, Labels]:
+    given = {node: each for node, each in labels.items() if each is not None}
+    sets = [set(each) if isinstance(each, Set | list | tuple) else {each} for each in given.values()]
+    rows = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
+    codes, classes = encode_labels([*(label for each in sets for label in each), *more])
+    codes = codes[: len(rows)]
+    rows = rows[codes >= 0]
     ones = np.ones(len(rows))
-    return graph.index(list(known)), csr_array((ones, (rows, codes[codes >= 0])), (len(sets), len(classes))), classes
+    return graph.index(list(given)), csr_array((ones, (rows, codes[codes >= 0])), (len(sets), len(classes))), classes
 
 
 def _of_matrix(labels: Any, graph: Graph) -> tuple[Ints, csr_array, Labels]:

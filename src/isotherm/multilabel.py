@@ -81,6 +81,7 @@ def find_memberships(
     rule: str,
     threshold: str | float | None,
     max_memory: float,
+    start: Floats | None = None,
     **options: Any,
 ) -> Memberships:
     """Solve for all labels, block after block, and compare with thresholds.
@@ -93,6 +94,8 @@ def find_memberships(
         As in `DirichletClassifier`.
     max_memory
         Bytes that temperatures and scores may take; beyond it, temperatures are not kept.
+    start
+        (n, L) temperatures to begin at.
     **options
         For the engine.
     """
@@ -104,7 +107,8 @@ def find_memberships(
     times = np.bincount(copies)  # (d,)
     parts: list[Solution] = []
     limits, found, entries = [], [], 0
-    for columns, part in _solve(engine, graph, seeds, distinct, **options):
+    begin = None if start is None else start[:, distinct]
+    for columns, part in _solve(engine, graph, seeds, distinct, start=begin, **options):
         if not parts:
             warn_about_unreached(part.temperatures)
             reached = ~np.isnan(part.temperatures[:, 0])

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from isotherm.graph import Graph
+from isotherm.label_sets import LabelSets, label_sets
 from isotherm.labels import Ints
 from isotherm.seeds import Seeds
 from isotherm.soft_seeds import soft_seeds
@@ -15,7 +16,9 @@ __all__ = ["changed_seeds", "warm_start"]
 
 
 def changed_seeds(seeds: Seeds, add: Mapping[Any, Any], remove: Iterable[Any], graph: Graph) -> Seeds:
-    """The seeds without some and with others; a node that is a seed already takes its new label.
+    """The seeds without some and with others; a node that is a seed already takes its new label, or set of labels.
+
+    A class without seeds is dropped. Where seeds have sets of labels, all labels stay, so that columns do.
 
     Raises
     ------
@@ -32,6 +35,9 @@ def changed_seeds(seeds: Seeds, add: Mapping[Any, Any], remove: Iterable[Any], g
     kept = seeds.take(~np.isin(seeds.nodes, np.concatenate([added, gone])))
     ids = graph.nodes[kept.nodes].tolist()
     weights = None if kept.weights is None else dict(zip(ids, kept.weights.tolist(), strict=True))
+    if isinstance(kept, LabelSets):
+        sets = dict(zip(ids, kept.names(np.arange(len(ids))), strict=True))
+        return label_sets(sets | dict(add), graph, weights, known=kept.classes)
     return soft_seeds(dict(zip(ids, _labels(kept), strict=True)) | dict(add), graph, weights)
 
 
@@ -57,7 +63,8 @@ def warm_start(temperatures: Floats, before: Seeds, after: Seeds) -> Floats:
     """Temperatures for the classes after a change, shape (n, K), whose rows sum to one.
 
     What a class that is no more had is shared out in proportion. A new class begins at 0. A node that was unreached
-    begins at the shares of the classes among the seeds.
+    begins at the shares of the classes among the seeds. Of sets of labels, each stands for itself, and a new one begins
+    at its share.
     """
     if np.array_equal(before.classes, after.classes):
         start = temperatures.copy()
@@ -68,6 +75,10 @@ def warm_start(temperatures: Floats, before: Seeds, after: Seeds) -> Floats:
     for column, label in enumerate(after.classes.tolist()):
         if label in place:
             start[:, column] = temperatures[:, place[label]]
+        elif isinstance(after, LabelSets):
+            start[:, column] = after.shares[column]
+    if isinstance(after, LabelSets):
+        return np.where(np.isnan(start), after.shares, start)
     total = start.sum(axis=1)
     empty = ~(total > 0)
     start[empty], total[empty] = after.shares, 1
