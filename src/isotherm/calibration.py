@@ -18,7 +18,7 @@ probabilities close to the shares. So does what is left open by the fit: the les
 
 A fold shows the held-out seeds with a third of the seeds missing, so that temperatures are closer to the mean. If that
 weakened what is to be seen as much as the noise around it, evidence should be divided by its spread; if the noise
-stayed the same, by nothing. It is divided by the square root of its spread.
+stayed the same, by nothing. It is divided by the cube root of its spread.
 
 Before any seed is seen, slopes are small for evidence in its own units: of differences, their spread; of logarithms,
 which have a meaning of their own, the square root of it, so that a graph on which all nodes are about as warm needs
@@ -212,7 +212,7 @@ def calibrate(held_out: HeldOut, rule: str, nodes: Field, seeds: Seeds) -> Calib
         hidden = np.where(seeds.counts > 1, shares, 0)  # the others are never hidden, which tells nothing against them
         fitting = _Fitting(weak**UNIT, hidden / hidden.sum(), LAPSES + LONELY * len(lone))
         own, claimed, right = _cross_fitted(folds, shares, fitting)
-        model, error = fitting.fit(folds).scaled(np.sqrt(weak / strong)), reliability(claimed, right).error
+        model, error = fitting.fit(folds).scaled(np.cbrt(weak / strong)), reliability(claimed, right).error
     slopes, covariance, bias, lapse = model
     return Calibration(
         slopes, bias, lapse, shares, mean, len(own), error, np.sort(np.append(1 - own, lone)), covariance
