@@ -107,6 +107,21 @@ def test_labels_needed_on_a_small_graph(tmp_path: Path, monkeypatch: pytest.Monk
     assert (tmp_path / "curves.png").stat().st_size > 10_000
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
+def test_labels_needed_are_measured_on_each_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import labelling
+
+    assert not set(labelling.DEVELOPMENT) & set(labelling.CONFIRMATION)
+    assert len(set(labelling.DEVELOPMENT)) == len(set(labelling.CONFIRMATION)) == 25
+    monkeypatch.setenv("ISOTHERM_DATA", str(tmp_path))
+    monkeypatch.setattr(labelling, "HALVES", {"confirmation": ("karate", "not at hand"), "development": ()})
+    monkeypatch.setattr(labelling, "GOALS", (0.2, 0.3))
+    monkeypatch.setattr(labelling, "STEP", 0.06)
+    monkeypatch.setattr(labelling, "MOST", 0.6)
+    works = [result.work for result in labelling._labels_needed(1)]
+    assert works == [f"macro-F1 of {share} uniform labels, 1 graphs for confirmation" for share in ("20%", "30%")]
+
+
 def test_contestants_take_turns() -> None:
     order: list[str] = []
     race = Race("work", Contestant("peer", lambda: order.append("p")), Contestant("us", lambda: order.append("o")), 2)

@@ -10,14 +10,16 @@ are the heat that a unit at v sends to u, and the temperature of u where v is he
 
     value(v) = c(v)^4 sum_u e(u) h(u, v) = c(v)^4 (G e)(v) / G(v, v)
 
-(Ji and Han 2012, and Ma et al. 2013, choose by similar quotients). The fourth power is what did best on twenty graphs:
-without it, batches are drawn to hubs, which are near everything. ``G e`` and ``c`` come from a few sweeps; of
-``G(v, v)`` the returns to v within two steps are counted. A node of an unreached component is as cold as can be, so
-that large components come first and single nodes last.
+(Ji and Han 2012, and Ma et al. 2013, choose by similar quotients). Without the fourth power, seeds are drawn to hubs,
+which are near everything. ``G e`` and ``c`` come from a few sweeps; of ``G(v, v)`` the returns to v within two steps
+are counted. A node of an unreached component is as cold as can be, so that large components come first and single
+nodes last.
 
-In a batch the next node is chosen as if the ones before were seeds: what their heat does is subtracted around them. And
-the value is divided by the number of seeds, and one, of the class that the node is taken for now. Otherwise large
-classes, which have the hubs, get all the seeds, and rare ones are never learnt.
+That is the policy "uncertainty". On dense graphs it is no more than the degree, since heat from anywhere is soon
+everywhere. So "diverse" takes its square root, and multiplies it by the number of nodes that are more like v than like
+any seed, in the sense of :mod:`isotherm.likeness`; the next node is chosen as if the ones before were seeds. And that
+is divided by the number of seeds, and one, of the class that v is taken for now. Otherwise large classes get all the
+seeds, and rare ones are never learnt.
 """
 
 from heapq import heapify, heappop, heappush
@@ -30,7 +32,7 @@ from scipy.sparse.csgraph import connected_components
 
 from isotherm import kernels
 from isotherm.graph import Csr, Graph
-from isotherm.relaxation import entries
+from isotherm.likeness import Cover, profiles
 
 __all__ = ["POLICIES", "Reach", "check_wish", "suggest"]
 
@@ -39,8 +41,6 @@ POLICIES = ("diverse", "uncertainty", "margin")
 ON = 0.95  # the share of heat that goes on at each step
 COLDNESS = 4  # the power with which it counts that a node is far from the seeds
 SWEEPS = 15  # after which no more than a percent is missing
-LEAST = 0.05  # of the heat that is followed on its way from a chosen node,
-RINGS = 3  # and how far
 SHORTLIST = 64  # nodes that are considered for each that is wanted
 FEWEST = 1000  # but no fewer than these
 
@@ -77,8 +77,8 @@ def suggest(
     doubt
         (n,) how doubtful the label of each node is.
     policy
-        "margin" goes by doubt alone, "uncertainty" by the doubt that the heat of a node reaches, and "diverse" by the
-        same for each node of the batch after those before.
+        "margin" goes by doubt alone, "uncertainty" by the doubt that the heat of a node reaches, and "diverse" also by
+        how many nodes are like it and like no seed, nor any node before it in the batch.
     among
         Positions of the nodes to choose from; by default all.
     groups
@@ -86,15 +86,18 @@ def suggest(
     options
         Of `Reach`.
     """
-    free = np.setdiff1d(np.arange(graph.n_nodes) if among is None else among, seeds)
+    allowed = np.full(graph.n_nodes, among is None)
+    allowed[[] if among is None else among] = True
+    allowed[seeds] = False
+    free = np.flatnonzero(allowed)
     if policy == "margin":
         values, degree = np.where(graph.degrees > 0, doubt, 0)[free], graph.degrees[free]
         order = np.lexsort((-degree, -values))[:k]
         return free[order], values[order]
     reach = Reach(graph, seeds, doubt, **options)
-    if policy == "diverse":
-        return reach.choose(free, k, np.zeros(graph.n_nodes, np.int64) if groups is None else groups)
     values = reach.values(free)
+    if policy == "diverse":
+        return _spread_out(reach, free, values, k, np.zeros(graph.n_nodes, np.int64) if groups is None else groups)
     order = first(values, k)
     return free[order], values[order]
 
@@ -144,30 +147,6 @@ class Reach:
         parts = [(self.x[each, 0] * self.x[each, 1] ** COLDNESS, self.peak[each]) for each in self._copies(nodes)]
         return np.sum([np.divide(a, b, out=np.zeros_like(a), where=b > 0) for a, b in parts], axis=0)
 
-    def choose(
-        self, candidates: NDArray[np.int64], k: int, groups: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The best candidates, one after the other, each as if those before were seeds; and what each is worth.
-
-        Values only fall, so one that is still the highest after it was looked up again is the highest of all.
-        """
-        known = 1.0 + np.bincount(groups[self.seeds], minlength=groups.max() + 1)
-        values = self.values(candidates) / known[groups[candidates]]
-        listed = first(values, max(FEWEST, SHORTLIST * k))
-        queue = list(zip((-values[listed]).tolist(), candidates[listed].tolist(), strict=True))
-        heapify(queue)
-        chosen: list[tuple[int, float]] = []
-        while queue and len(chosen) < k:
-            _, node = heappop(queue)
-            value = float(self.values(np.array([node]))[0] / known[groups[node]])
-            if queue and -value > queue[0][0]:
-                heappush(queue, (-value, node))
-                continue
-            chosen.append((node, value))
-            self._hold(node)
-            known[groups[node]] += 1
-        return np.array([node for node, _ in chosen], np.int64), np.array([value for _, value in chosen])
-
     def _copies(self, nodes: Any) -> list[Any]:
         if isinstance(nodes, slice):
             return [slice(place, place + self.n) for place in self.places.tolist()]
@@ -185,7 +164,11 @@ class Reach:
         for _ in range(SWEEPS):
             omega = 1 / (1 - ON**2 * omega / 4)
             kernels.active.average(indptr, indices, weights, scale, x, swept, self.threads)
-            before += omega * (ON * swept + given - before)
+            swept *= ON
+            swept += given
+            swept -= before
+            swept *= omega
+            before += swept
             x, before = before, x
         x[~self.held & (self.degree == 0)] = 0, 1
         return np.maximum(x, 0, dtype=np.float64)
@@ -211,24 +194,33 @@ class Reach:
             volumes[lost] = np.bincount(component, self.degree[lost])[component]
         return np.where(volumes > 0, volumes, np.inf)
 
-    def _hold(self, node: int) -> None:
-        """Let a node be a seed."""
-        for place in (node + self.places).tolist():
-            nodes, warmth = self._warmed(place)
-            self.x[nodes] = np.maximum(self.x[nodes] - np.outer(warmth, self.x[place]), 0)
-            self.held[place] = True
 
-    def _warmed(self, place: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """The nodes around one that is held at 1, and their temperatures, by way of nodes that are not too cold."""
-        nodes, warmth = np.array([place]), np.ones(1)
-        for _ in range(RINGS):
-            warm = (warmth > LEAST) | (nodes == place)
-            owner, end, weight = entries(self.heat, nodes[warm])
-            around, which = np.unique(end, return_inverse=True)
-            arriving = ON * np.bincount(which, weight * warmth[warm][owner]) / self.degree[around]
-            free = ~self.held[around] & (around != place)
-            nodes, warmth = np.append(around[free], place).astype(np.int64), np.append(arriving[free], 1)
-        return nodes, warmth
+def _spread_out(
+    reach: Reach, free: NDArray[np.int64], values: NDArray[np.float64], k: int, groups: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The best nodes, one after the other, each as if those before were seeds; and what each is worth.
+
+    What a node is worth only falls, so one that is still the first after it was looked up again is the first of all.
+    """
+    known = 1.0 + np.bincount(groups[reach.seeds], minlength=groups.max() + 1)
+    listed = first(values / known[groups[free]], max(FEWEST, SHORTLIST * k))
+    rows = profiles(reach.heat, reach.degree, n=reach.n, copies=reach.copies, threads=reach.threads)
+    nodes, cover = free[listed], Cover(rows, reach.seeds, k)
+    weight = np.sqrt(values[listed])
+    worth = weight * cover.gains(nodes) / known[groups[nodes]]
+    queue = list(zip((-worth).tolist(), nodes.tolist(), weight.tolist(), strict=True))
+    heapify(queue)
+    chosen: list[tuple[int, float]] = []
+    while queue and len(chosen) < k:
+        _, node, heavy = heappop(queue)
+        value = heavy * float(cover.gains(np.array([node]))[0]) / known[groups[node]]
+        if queue and -value > queue[0][0]:
+            heappush(queue, (-value, node, heavy))
+            continue
+        chosen.append((node, value))
+        cover.add(np.array([node]))
+        known[groups[node]] += 1
+    return np.array([node for node, _ in chosen], np.int64), np.array([value for _, value in chosen])
 
 
 def first(values: NDArray[np.float64], k: int) -> NDArray[np.intp]:
