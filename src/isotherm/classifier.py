@@ -545,10 +545,10 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         k : int
             How many.
         policy : {"diverse", "uncertainty", "margin"}
-            "diverse" takes the nodes that are far from all seeds and whose heat reaches far, each as if those before
-            were seeds, and gives rare classes their share. It saves the most labels. "uncertainty" counts what is
-            reached by how likely its label is wrong, one node at a time; "margin" takes the nodes whose two best scores
-            are closest.
+            "diverse" takes nodes whose heat reaches far and that are like many others but like no seed, each as if
+            those before were seeds, and gives rare classes their share. It saves the most labels. "uncertainty" counts
+            what is reached by how likely its label is wrong, one node at a time; "margin" takes the nodes whose two
+            best scores are closest.
         among : iterable, optional
             The nodes that can be labelled; by default all.
         return_values : bool
