@@ -212,8 +212,9 @@ def _spread_out(
     heapify(queue)
     chosen: list[tuple[int, float]] = []
     while queue and len(chosen) < k:
-        _, node, heavy = heappop(queue)
-        value = heavy * float(cover.gains(np.array([node]))[0]) / known[groups[node]]
+        before, node, heavy = heappop(queue)
+        now = heavy * float(cover.gains(np.array([node]))[0]) / known[groups[node]]
+        value = min(now, -before)  # whatever the rounding
         if queue and -value > queue[0][0]:
             heappush(queue, (-value, node, heavy))
             continue
