@@ -39,8 +39,17 @@ auto with_width(size_t width, F&& f) {
 }
 
 template <class F>
-auto with_weights(bool weighted, F&& f) {
-  return weighted ? f(std::true_type{}) : f(std::false_type{});
+auto with_flag(bool flag, F&& f) {
+  return flag ? f(std::true_type{}) : f(std::false_type{});
+}
+
+// Calls f with whether a graph is weighted, and whether a block of this width is too large for a core's own cache.
+template <class T, class F>
+auto with_kind(const Csr<T>& graph, int64_t width, F&& f) {
+  const bool far = graph.rows * width * static_cast<int64_t>(sizeof(T)) > kNear;
+  return with_flag(graph.weights, [&](auto weighted) {
+    return with_flag(far, [&](auto is_far) { return f(weighted, is_far); });
+  });
 }
 
 // Rows: dot, step, residual, sum, square, size; columns: those of the block and the closing one.
@@ -76,9 +85,10 @@ void define(nb::module_& m) {
            Block<const T> x, Block<T> out, int threads) {
           const Csr<T> graph = csr<T>(indptr, indices, weights);
           return with_width(x.shape(1), [&](auto width) {
-            return with_weights(weights.has_value(), [&](auto weighted) {
+            return with_kind(graph, width, [&](auto weighted, auto far) {
               return report_of<width>([&] {
-                return sweep<T, width, weighted>(graph, scale.data(), closing.data(), x.data(), out.data(), threads);
+                return sweep<T, width, weighted, far>(graph, scale.data(), closing.data(), x.data(), out.data(),
+                                                      threads);
               });
             });
           });
@@ -92,9 +102,10 @@ void define(nb::module_& m) {
            int threads) {
           const Csr<T> graph = csr<T>(indptr, indices, weights);
           return with_width(p.shape(1), [&](auto width) {
-            return with_weights(weights.has_value(), [&](auto weighted) {
-              return report_of<width>(
-                  [&] { return laplacian<T, width, weighted>(graph, diagonal.data(), p.data(), q.data(), threads); });
+            return with_kind(graph, width, [&](auto weighted, auto far) {
+              return report_of<width>([&] {
+                return laplacian<T, width, weighted, far>(graph, diagonal.data(), p.data(), q.data(), threads);
+              });
             });
           });
         },
@@ -106,9 +117,9 @@ void define(nb::module_& m) {
            int threads) {
           const Csr<T> graph = csr<T>(indptr, indices, weights);
           with_width(x.shape(1), [&](auto width) {
-            with_weights(weights.has_value(), [&](auto weighted) {
+            with_kind(graph, width, [&](auto weighted, auto far) {
               nb::gil_scoped_release release;
-              average<T, width, weighted>(graph, scale.data(), x.data(), out.data(), threads);
+              average<T, width, weighted, far>(graph, scale.data(), x.data(), out.data(), threads);
             });
           });
         },

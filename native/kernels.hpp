@@ -15,9 +15,10 @@
 namespace isotherm {
 
 // Rows of at most this many entries ahead are fetched before they are needed, into the second-level cache: more of
-// those requests can be under way at once than of those for the first.
+// those requests can be under way at once than of those for the first. A block that fits there is not far.
 constexpr int64_t kAhead = 32;
 constexpr int kLevel2 = 2;
+constexpr int64_t kNear = 1 << 20;
 
 template <class T>
 struct Csr {
@@ -82,24 +83,33 @@ ISOTHERM_INLINE inline auto lane_sum(V value) {
   }
 }
 
-// Sum over the neighbours of row i: (A x)_i.
-template <class T, int W, bool Weighted>
+// Sum over the neighbours of row i: (A x)_i. In several chains where they are near: each addition waits for the last.
+template <class T, int W, bool Weighted, bool Far>
 ISOTHERM_INLINE inline typename Lanes<T, W>::Row gather(const Csr<T>& graph, const T* x, int64_t i, int64_t last) {
   using Row = typename Lanes<T, W>::Row;
-  Row sum = {};
-  for (int64_t e = graph.indptr[i]; e < graph.indptr[i + 1]; ++e) {
-    const T* ahead = x + static_cast<int64_t>(graph.indices[std::min(e + kAhead, last)]) * W;
-    __builtin_prefetch(ahead, 0, kLevel2);
-    if constexpr (sizeof(T) * W > 64) __builtin_prefetch(reinterpret_cast<const char*>(ahead) + 64, 0, kLevel2);
-    const Row& neighbour = *reinterpret_cast<const Row*>(x + static_cast<int64_t>(graph.indices[e]) * W);
-    if constexpr (Weighted) sum += graph.weights[e] * neighbour;
-    else sum += neighbour;
-  }
-  return sum;
+  constexpr int64_t chains = Far ? 1 : sizeof(Row) <= 64 ? 4 : 2;
+  const auto neighbour = [&](int64_t e) ISOTHERM_INLINE -> Row {
+    if constexpr (Far) {
+      const T* ahead = x + static_cast<int64_t>(graph.indices[std::min(e + kAhead, last)]) * W;
+      __builtin_prefetch(ahead, 0, kLevel2);
+      if constexpr (sizeof(Row) > 64) __builtin_prefetch(reinterpret_cast<const char*>(ahead) + 64, 0, kLevel2);
+    }
+    const Row& row = *reinterpret_cast<const Row*>(x + static_cast<int64_t>(graph.indices[e]) * W);
+    if constexpr (Weighted) return graph.weights[e] * row;
+    else return row;
+  };
+  Row sums[chains] = {};
+  const int64_t end = graph.indptr[i + 1];
+  int64_t e = graph.indptr[i];
+  for (; e + chains <= end; e += chains)
+    for (int64_t c = 0; c < chains; ++c) sums[c] += neighbour(e + c);
+  for (; e < end; ++e) sums[0] += neighbour(e);
+  for (int64_t c = 1; c < chains; ++c) sums[0] += sums[c];
+  return sums[0];
 }
 
 // One sweep, eq. 4 of the paper: out = D^-1 A x where scale = 1 / degree, out = x where scale = 0 (seeds, unreached).
-template <class T, int W, bool Weighted>
+template <class T, int W, bool Weighted, bool Far>
 Report<W> sweep(const Csr<T>& graph, const T* scale, const T* closing, const T* x, T* out, int threads) {
   using Row = typename Lanes<T, W>::Row;
   using Wide = typename Lanes<T, W>::Wide;
@@ -114,7 +124,7 @@ Report<W> sweep(const Csr<T>& graph, const T* scale, const T* closing, const T* 
     double closing_sum = 0, closing_square = 0;
     for (int64_t i = begin; i < end; ++i) {
       const Row old = *reinterpret_cast<const Row*>(x + i * W);
-      const Row fresh = scale[i] > 0 ? gather<T, W, Weighted>(graph, x, i, last) * scale[i] : old;
+      const Row fresh = scale[i] > 0 ? gather<T, W, Weighted, Far>(graph, x, i, last) * scale[i] : old;
       *reinterpret_cast<Row*>(out + i * W) = fresh;
       step = larger_magnitude(step, fresh - old);
       size = larger_magnitude(size, fresh);
@@ -143,19 +153,20 @@ Report<W> sweep(const Csr<T>& graph, const T* scale, const T* closing, const T* 
 }
 
 // out = scale (A x) on some rows of a graph, given by their part of indptr; where scale = 0, out stays as it is.
-template <class T, int W, bool Weighted>
+template <class T, int W, bool Weighted, bool Far>
 void average(const Csr<T>& graph, const T* scale, const T* x, T* out, int threads) {
   using Row = typename Lanes<T, W>::Row;
   const Chunks chunks = entry_chunks(graph.indptr, graph.rows);
   const int64_t last = graph.indptr[graph.rows] - 1;
   for_chunks(chunks, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
     for (int64_t i = begin; i < end; ++i)
-      if (scale[i] > 0) *reinterpret_cast<Row*>(out + i * W) = gather<T, W, Weighted>(graph, x, i, last) * scale[i];
+      if (scale[i] > 0)
+        *reinterpret_cast<Row*>(out + i * W) = gather<T, W, Weighted, Far>(graph, x, i, last) * scale[i];
   });
 }
 
 // q = (D - A) p on rows with a positive diagonal (the interior), 0 elsewhere; reports p . q.
-template <class T, int W, bool Weighted>
+template <class T, int W, bool Weighted, bool Far>
 Report<W> laplacian(const Csr<T>& graph, const T* diagonal, const T* p, T* q, int threads) {
   using Row = typename Lanes<T, W>::Row;
   using Wide = typename Lanes<T, W>::Wide;
@@ -168,7 +179,7 @@ Report<W> laplacian(const Csr<T>& graph, const T* diagonal, const T* p, T* q, in
       Row value = {};
       if (diagonal[i] > 0) {
         const Row own = *reinterpret_cast<const Row*>(p + i * W);
-        value = diagonal[i] * own - gather<T, W, Weighted>(graph, p, i, last);
+        value = diagonal[i] * own - gather<T, W, Weighted, Far>(graph, p, i, last);
         dot += __builtin_convertvector(own, Wide) * __builtin_convertvector(value, Wide);
       }
       *reinterpret_cast<Row*>(q + i * W) = value;

@@ -92,6 +92,23 @@ class TestBlocks:
         np.testing.assert_allclose(report.dot[:-1], dot, rtol=tolerance(dtype), atol=tolerance(dtype))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("width", kernels.WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_products_with_blocks_beyond_a_cache(backend: ModuleType, dtype: Any, width: int, weighted: bool) -> None:
+    n = 150_000
+    ends = np.random.default_rng(0).integers(n, size=(2, 4 * n))
+    weights = np.random.default_rng(1).random(4 * n) + 0.5
+    matrix = csr_array((np.append(weights, weights), np.hstack([ends, ends[::-1]])), shape=(n, n)).astype(dtype)
+    if not weighted:
+        matrix.data[:] = 1
+    graph = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data if weighted else None
+    p, q = random_block(n, width, dtype, 2), kernels.block(n, width, dtype)
+    diagonal = matrix.sum(axis=1).astype(dtype)
+    backend.laplacian(*graph, diagonal, p, q, 2)
+    np.testing.assert_allclose(q, diagonal[:, None] * p - matrix @ p, rtol=0, atol=10 * tolerance(dtype))
+
+
 @pytest.mark.parametrize("width", kernels.WIDTHS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_cg_step_and_turn(backend: ModuleType, dtype: Any, width: int) -> None:
