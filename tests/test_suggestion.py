@@ -149,7 +149,7 @@ def test_margins_are_differences_of_the_two_best_scores() -> None:
 def test_best_scores_are_enough(policy: str) -> None:
     seeds = {0: "a", 33: "b", 5: "c"}
     few = iso.DirichletClassifier(max_memory=1).fit(nx.karate_club_graph(), seeds)
-    every = iso.DirichletClassifier().fit(nx.karate_club_graph(), seeds)
+    every = iso.DirichletClassifier(calibration=None).fit(nx.karate_club_graph(), seeds)  # as with too many classes
     assert few.suggest(5, policy=policy).tolist() == every.suggest(5, policy=policy).tolist()
 
 
