@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from problems import Problem, problems
 from scipy.sparse import csr_array
-from sklearn.metrics import f1_score
+from sklearn.metrics import f1_score, log_loss
 
 import isotherm as iso
+from isotherm.label_odds import LEAST
 from isotherm.label_sets import label_sets
 from isotherm.multilabel import _best_shift, _distinct
+from isotherm.reliability import reliability
 from isotherm.revision import changed_seeds, warm_start
 from isotherm.rules import RULES
 
@@ -117,7 +119,7 @@ def test_what_is_found(groups: Any) -> None:
     assert isinstance(labels, csr_array)
     assert labels.dtype == bool
     assert labels.shape == probabilities.shape == (graph.n_nodes, 8)
-    np.testing.assert_array_equal(labels.toarray(), probabilities > clf.thresholds_)
+    np.testing.assert_array_equal(labels.toarray(), clf.temperatures_ > clf.thresholds_)
     np.testing.assert_array_equal(clf.confidence_.toarray(), np.where(labels.toarray(), probabilities, 0))
     for node, each in list(seeds.items())[:50]:
         assert {*clf.classes_[labels.toarray()[node]]} == each
@@ -182,6 +184,46 @@ def test_what_one_label_each_is_needed_for(groups: Any) -> None:
         clf.certified_  # noqa: B018
     with pytest.raises(ValueError, match="stop='labels' is for seeds with one label each: use stop='error'"):
         iso.DirichletClassifier(stop="labels").fit(graph, seeds)
+
+
+@quiet
+@pytest.mark.parametrize("threshold", ["auto", None])
+def test_probabilities_are_calibrated(groups: Any, threshold: Any) -> None:
+    graph, has, _ = groups
+    errors = []
+    for draw in range(4):
+        known = np.random.default_rng(draw).choice(len(has), 300, replace=False).tolist()
+        seeds = {node: set(np.flatnonzero(has[node]).tolist()) for node in known}
+        clf = iso.DirichletClassifier(threshold=threshold).fit(graph, seeds)
+        plain = iso.DirichletClassifier(threshold=threshold, calibration=None).fit(graph, seeds)
+        np.testing.assert_array_equal(plain.predict_proba(), np.nan_to_num(plain.temperatures_))
+        others = np.setdiff1d(np.flatnonzero(clf.reached_), known)
+        both = [each.predict_proba()[others].ravel().clip(0, 1) for each in (clf, plain)]  # rounding
+        truth = has[others].ravel()
+        assert log_loss(truth, both[0]) < log_loss(truth, both[1])
+        errors.append([reliability(each, truth).error for each in both])
+        for node in known[:20]:
+            assert set(clf.classes_[clf.predict_proba()[node] == 1]) == seeds[node]
+    calibrated, not_calibrated = np.mean(errors, axis=0)
+    assert calibrated < 0.08 < 0.12 < not_calibrated
+
+
+@quiet
+def test_new_nodes_have_probabilities_by_their_temperatures(groups: Any) -> None:
+    graph, _, seeds = groups
+    clf = iso.DirichletClassifier().fit(graph, seeds)
+    other = np.setdiff1d(np.flatnonzero(clf.reached_), list(seeds))[0]
+    weights = csr_array(([1.0], ([0], [other])), shape=(1, graph.n_nodes))
+    np.testing.assert_allclose(clf.predict_proba(weights)[0], clf.predict_proba()[other])
+
+
+@quiet
+def test_few_seeds_are_told() -> None:
+    clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: {"a"}, 33: {"b"}})
+    with pytest.warns(
+        iso.CalibrationWarning, match="with 0 labels of hidden seeds, probabilities are little more than"
+    ):
+        np.testing.assert_allclose(clf.predict_proba(), np.clip(clf.temperatures_, LEAST, 1), atol=LEAST)
 
 
 @quiet

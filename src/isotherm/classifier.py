@@ -23,7 +23,7 @@ from isotherm.engines import get_engine
 from isotherm.explanation import Explainer, Explanation
 from isotherm.graph import as_graph
 from isotherm.label_sets import LabelSets, any_seeds, has_label_sets
-from isotherm.multilabel import find_memberships
+from isotherm.multilabel import Memberships, find_memberships, hide, warn_about_few
 from isotherm.parameters import check_parameters
 from isotherm.ranking import rank
 from isotherm.revision import changed_seeds, warm_start
@@ -366,6 +366,17 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if found.kept:
             self.temperatures_, self.scores_ = found.solution.temperatures, found.scores
 
+    def _with_odds(self) -> Memberships:
+        """The labels that were found, with their probabilities, unless those are not wanted."""
+        found, seeds = self._memberships, self.seeds_
+        if self.calibration is None:
+            return replace(found, odds=None)
+        if found.odds is None and isinstance(seeds, LabelSets):
+            hidden = hide(get_engine(self.engine), self.graph_, seeds, self.rule_, **self._options)
+            found = self._memberships = replace(found, odds=hidden.odds)
+        warn_about_few(found.odds)
+        return found
+
     @property
     def _several(self) -> bool:
         """Whether a node may have several labels."""
@@ -436,13 +447,14 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         A seed has probability 1 for its own class, an unreached node 0 for all. The label is what the rule says, which
         need not be the most probable class: rules favour rare classes, probabilities do not. If nodes have several
-        labels, that of each label is its temperature.
+        labels, each has a probability of its own, by seeds that are hidden; without ``calibration``, its temperature.
         """
         check_is_fitted(self)
         temperatures = self.temperatures_  # says so if there were too many to keep
         weights = None if X is None else self._weights(X)
         if self._several:
-            return np.nan_to_num(temperatures if weights is None else self._mean(weights, temperatures))
+            found = self._with_odds().probabilities
+            return found(temperatures, self.seeds_) if weights is None else found(self._mean(weights, temperatures))
         if self.calibration is None:
             return self._softmax(weights)
         if weights is None:
@@ -461,7 +473,7 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def confidence_(self) -> Any:
         """Probability of the label of each node; if nodes have several labels, a sparse matrix of that of each."""
         if self._several:
-            return self._memberships.confidence
+            return self._with_odds().certainty(self.seeds_)
         if "best_scores_" in self.__dict__:
             return self._best_confidence
         held = self.seeds_.take(self.seeds_.held)

@@ -7,27 +7,31 @@ is one Dirichlet problem with a column for each label.
 For two classes the rules are thresholds: vanilla says 0.5, centered and relative say the mean temperature, weighted
 says that at which the masses of the two classes, scaled to their shares among the seeds, balance. None of them suits
 labels that are rare. So all thresholds are shifted by the same amount, such that hidden seeds get their labels back as
-well as possible.
+well as possible. The same hidden seeds tell how temperatures become probabilities; see `isotherm.label_odds`.
 """
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, hstack
 
+from isotherm.calibration import CalibrationWarning
 from isotherm.dirichlet import joined, warn_about_unreached
 from isotherm.engines import Engine
 from isotherm.graph import Graph
+from isotherm.label_odds import LabelOdds, fit_odds
 from isotherm.label_sets import LabelSets
 from isotherm.labels import Ints
+from isotherm.seeds import Seeds
 from isotherm.solvers import Solution
 from isotherm.solvers.base import Floats
 
-__all__ = ["Memberships", "find_memberships", "fit_shift", "rule_thresholds"]
+__all__ = ["FEW", "Hidden", "Memberships", "find_memberships", "hide", "rule_thresholds"]
 
 FOLDS = 3  # in which seeds are hidden to fit the shift, a third of them each
 TENTH = 10  # or a tenth of them each, which makes less of a difference to the others
@@ -54,6 +58,8 @@ class Memberships:
         (n,) nodes that are connected to a seed.
     solution
         What the solves came to, with temperatures of shape (n, L), or (n, 0) if they are too many to be kept.
+    odds
+        How temperatures become probabilities, if seeds were hidden.
     """
 
     labels: csr_array
@@ -61,6 +67,7 @@ class Memberships:
     thresholds: NDArray[np.float64]
     reached: NDArray[np.bool_]
     solution: Solution
+    odds: LabelOdds | None = None
 
     @property
     def kept(self) -> bool:
@@ -71,6 +78,25 @@ class Memberships:
     def scores(self) -> NDArray[np.float64]:
         """(n, L) how far the temperatures are above the thresholds."""
         return self.solution.temperatures - self.thresholds
+
+    def probabilities(self, temperatures: Floats, seeds: Seeds | None = None) -> NDArray[np.float64]:
+        """(m, L) the probability of each label by its temperature; seeds, if they are among the nodes, are certain."""
+        plain = np.nan_to_num(temperatures).astype(np.float64)
+        found = plain if self.odds is None else self.odds.probabilities(temperatures)
+        if seeds is not None:
+            held = seeds.take(seeds.held)
+            found[held.nodes] = held.values()
+        return found
+
+    def certainty(self, seeds: Seeds) -> csr_array:
+        """(n, L) the probability of the labels that were found."""
+        if self.odds is None:
+            return self.confidence
+        chances = self.odds.probabilities(self.confidence.data)
+        held = np.zeros(len(self.reached), bool)
+        held[seeds.nodes[seeds.held]] = True
+        chances[np.repeat(held, np.diff(self.confidence.indptr))] = 1
+        return csr_array((chances, self.confidence.indices, self.confidence.indptr), self.confidence.shape)
 
 
 def find_memberships(
@@ -99,7 +125,8 @@ def find_memberships(
     **options
         For the engine.
     """
-    shift = fit_shift(engine, graph, seeds, rule, **options) if threshold == "auto" else 0.0
+    hidden = hide(engine, graph, seeds, rule, **options) if threshold == "auto" else None
+    shift = 0.0 if hidden is None else hidden.shift
     fixed = None if threshold == "auto" else threshold
     keep = 3 * 8 * graph.n_nodes * seeds.n_classes <= max_memory
     distinct, copies = _distinct(seeds.indicator)
@@ -123,7 +150,8 @@ def find_memberships(
     labels = csr_array((np.ones(confidence.nnz, bool), confidence.indices, confidence.indptr), confidence.shape)
     whole = joined(parts, options["tol"])
     solution = replace(whole, temperatures=whole.temperatures[:, copies]) if keep else whole
-    return Memberships(labels, confidence, np.concatenate(limits)[copies], reached, solution)
+    odds = None if hidden is None else hidden.odds
+    return Memberships(labels, confidence, np.concatenate(limits)[copies], reached, solution, odds)
 
 
 def _distinct(indicator: csr_array) -> tuple[Ints, Ints]:
@@ -195,11 +223,38 @@ def _thresholds(
     return np.clip(rule_thresholds(rule, mean, shares) + shift, 0, HIGHEST)
 
 
-def fit_shift(engine: Engine, graph: Graph, seeds: LabelSets, rule: str, **options: Any) -> float:
-    """By how much to shift the thresholds of a rule: some of the seeds are hidden, three times, and get labels back.
+class Hidden(NamedTuple):
+    """Some of the seeds while they are hidden: temperatures, thresholds and whether they have the label, all (h, l)."""
 
-    How well is measured by the mean of F1 over the labels, of which at most 60 are looked at. The shift is 0 if there
-    are too few of them to tell.
+    temperatures: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    truth: NDArray[np.bool_]
+
+    @property
+    def shift(self) -> float:
+        """By how much to shift the thresholds: by mean F1 over the labels; 0 if there are too few to tell."""
+        if np.count_nonzero(self.truth) < FEW:
+            return 0.0
+        margins = self.temperatures - self.thresholds
+        return _best_shift(np.nan_to_num(margins, nan=-np.inf, neginf=-np.inf), self.truth)
+
+    @property
+    def odds(self) -> LabelOdds:
+        """How temperatures become probabilities."""
+        return fit_odds(self.temperatures, self.truth)
+
+
+def warn_about_few(odds: LabelOdds | None) -> None:
+    """Warn if probabilities are by too few seeds."""
+    if odds is not None and odds.n_seen < FEW:
+        message = f"with {odds.n_seen} labels of hidden seeds, probabilities are little more than temperatures"
+        warnings.warn(f"{message}; label more nodes", CalibrationWarning, stacklevel=4)
+
+
+def hide(engine: Engine, graph: Graph, seeds: LabelSets, rule: str, **options: Any) -> Hidden:
+    """Hide some of the seeds, three times, and see how warm they are then, for at most 60 labels.
+
+    Labels that a single seed has are left out: hidden, nobody would have them. Nothing is hidden if there are too few.
     """
     rng = np.random.default_rng(0)
     distinct, _ = _distinct(seeds.indicator)
@@ -207,24 +262,26 @@ def fit_shift(engine: Engine, graph: Graph, seeds: LabelSets, rule: str, **optio
     labels = np.sort(rng.permutation(several)[:MOST_LABELS])
     seen = seeds.counts[labels].sum()
     if seen < FEW:
-        return 0.0
+        nothing = np.empty((0, len(labels)))
+        return Hidden(nothing, nothing, nothing > 0)
     fold = rng.permutation(len(seeds.nodes)) % (TENTH if seen >= MANY else FOLDS)
-    margins = [_margins(engine, graph, seeds, fold == each, labels, rule, **options) for each in range(FOLDS)]
-    truth = [seeds.take(fold == each).indicator[:, labels].toarray() > 0 for each in range(FOLDS)]
-    return _best_shift(np.concatenate(margins), np.concatenate(truth))
+    folds = [_hidden(engine, graph, seeds, fold == each, labels, rule, **options) for each in range(FOLDS)]
+    return Hidden(*map(np.concatenate, zip(*folds, strict=True)))
 
 
-def _margins(
+def _hidden(
     engine: Engine, graph: Graph, seeds: LabelSets, hidden: NDArray[np.bool_], labels: Ints, rule: str, **options: Any
-) -> NDArray[np.float64]:
-    """(h, l) by how much hidden seeds are above the thresholds of some labels."""
+) -> Hidden:
+    """What is seen of these seeds without them."""
     visible, nodes = seeds.take(~hidden), seeds.nodes[hidden]
     shares = visible.shares[labels]
-    found = [
-        part.temperatures[nodes] - _thresholds(rule, part.temperatures, visible, shares[columns], 0)
-        for columns, part in _solve(engine, graph, visible, labels, **options)
-    ]
-    return np.nan_to_num(np.concatenate(found, axis=1), nan=-np.inf, neginf=-np.inf)
+    found, limits = [], []
+    for columns, part in _solve(engine, graph, visible, labels, **options):
+        found.append(part.temperatures[nodes].astype(np.float64))
+        limits.append(_thresholds(rule, part.temperatures, visible, shares[columns], 0))
+    temperatures = np.concatenate(found, axis=1)
+    thresholds = np.broadcast_to(np.concatenate(limits), temperatures.shape)
+    return Hidden(temperatures, thresholds, seeds.take(hidden).indicator[:, labels].toarray() > 0)
 
 
 def _best_shift(margins: NDArray[np.float64], truth: NDArray[np.bool_]) -> float:

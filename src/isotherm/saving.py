@@ -19,6 +19,7 @@ from isotherm.certificate import Certificate
 from isotherm.csr import Csr
 from isotherm.graph import Graph
 from isotherm.io.models import damaged, read_model, write_model
+from isotherm.label_odds import LabelOdds
 from isotherm.label_sets import LabelSets
 from isotherm.multilabel import Memberships
 from isotherm.seeds import Seeds
@@ -28,7 +29,7 @@ from isotherm.solvers import Solution
 __all__ = ["load_values", "save_values"]
 
 PARTS: tuple[type[Any], ...] = (
-    *(Calibration, Certificate, Csr, Graph, LabelSets, Memberships, RuleScore, Seeds, Solution),
+    *(Calibration, Certificate, Csr, Graph, LabelOdds, LabelSets, Memberships, RuleScore, Seeds, Solution),
 )
 BY_NAME = {part.__name__: part for part in PARTS}
 SPARSE = ("data", "indices", "indptr")
