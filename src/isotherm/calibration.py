@@ -18,7 +18,7 @@ probabilities close to the shares. So does what is left open by the fit: the les
 
 A fold shows the held-out seeds with a third of the seeds missing, so that temperatures are closer to the mean. If that
 weakened what is to be seen as much as the noise around it, evidence should be divided by its spread; if the noise
-stayed the same, by nothing. It is divided by the cube root of its spread.
+stayed the same, by nothing. It is divided by a power of its spread between the two.
 
 Before any seed is seen, slopes are small for evidence in its own units: of differences, their spread; of logarithms,
 which have a meaning of their own, the square root of it, so that a graph on which all nodes are about as warm needs
@@ -44,8 +44,9 @@ __all__ = ["FEW", "Calibration", "CalibrationWarning", "calibrate", "evidence"]
 
 FEW = 20  # held-out seeds below which probabilities are little more than shares
 UNIT = np.array([0.5, 1, 1, 0.5, 0.5])  # power of its spread in which each kind of evidence is measured
+FADING = 2 / 3  # power of the spread by which evidence is divided, where all seeds are known
 GUESS = 0.1  # slope of each kind of evidence, before any seed is seen
-RIDGE = 3.0  # penalty on the square of what a slope is off, and of a bias
+RIDGE, BIAS_RIDGE = 1.0, 3.0  # penalties on the squares of what a slope is off, and of a bias
 LAPSES, FOLLOWED = 1.0, 9.0  # as if so many seeds had been seen before
 LONELY = 0.5  # lapses for each class with a single seed: there may be classes without any
 MOST_ENTRIES = 5_000_000  # held-out seeds times classes in a fit
@@ -212,7 +213,7 @@ def calibrate(held_out: HeldOut, rule: str, nodes: Field, seeds: Seeds) -> Calib
         hidden = np.where(seeds.counts > 1, shares, 0)  # the others are never hidden, which tells nothing against them
         fitting = _Fitting(weak**UNIT, hidden / hidden.sum(), LAPSES + LONELY * len(lone))
         own, claimed, right = _cross_fitted(folds, shares, fitting)
-        model, error = fitting.fit(folds).scaled(np.cbrt(weak / strong)), reliability(claimed, right).error
+        model, error = fitting.fit(folds).scaled((weak / strong) ** FADING), reliability(claimed, right).error
     slopes, covariance, bias, lapse = model
     return Calibration(
         slopes, bias, lapse, shares, mean, len(own), error, np.sort(np.append(1 - own, lone)), covariance
@@ -305,12 +306,12 @@ class _Loss:
         pull = found * follows[:, None]
         pull[self.rows, self.codes] -= follows
         off = slopes - GUESS
-        value = -np.log(mixed).sum() + RIDGE / 2 * (off @ off + bias @ bias)
+        value = -np.log(mixed).sum() + RIDGE / 2 * off @ off + BIAS_RIDGE / 2 * bias @ bias
         value -= self.lapses * np.log(lapse) + FOLLOWED * np.log1p(-lapse)
         lapses = np.sum(1 - follows) + self.lapses
         gradient = (
             np.einsum("shk,hk->s", self.kinds, pull) + RIDGE * off,
-            pull.sum(axis=0) + RIDGE * bias,
+            pull.sum(axis=0) + BIAS_RIDGE * bias,
             [(lapses + np.sum(follows) + FOLLOWED) * lapse - lapses],
         )
         return float(value), np.concatenate(gradient)
