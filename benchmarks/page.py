@@ -33,6 +33,8 @@ NOTES = """\
   own, whose peak memory includes the input. Along the arcs, scikit-network solves another problem, of half the size.
 - DBLP has 317,080 nodes; the 5000 classes are its communities, the largest of each node. scikit-network would need
   several matrices of nodes times classes, 12.7 GB each.
+- Labels are counted on fifty graphs, drawn into two halves: the policy of `suggest` was chosen on one, and what counts
+  is the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.
 - Why goals are missed: on the grid, half of an iteration is memory traffic. Graphs of ten thousand nodes are solved in
   30 ms, a third of which is Python. Small graphs of the growth series fit a cache. `isotherm classify` solves once more
   to calibrate its confidence, which the script does not; and all times vary by a fifth on a machine that is shared.
