@@ -484,8 +484,8 @@ class DirichletClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_set(self, coverage: float = 0.9) -> NDArray[np.bool_]:
         """For each node the classes that it may have: its own is among them with probability ``coverage``.
 
-        This holds on average over nodes that are drawn as the seeds were, by split-conformal prediction on held-out
-        seeds. With too few of them for the coverage, and at unreached nodes, the sets have all classes.
+        This holds about, and on average over nodes that are drawn as the seeds were, by split-conformal prediction on
+        held-out seeds. With too few of them for the coverage, and at unreached nodes, the sets have all classes.
 
         Parameters
         ----------
