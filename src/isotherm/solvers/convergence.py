@@ -66,7 +66,8 @@ class Convergence:
         self.rounding = rounding
         self.watched = watched
         self.n_reached = n_reached
-        self.residual = self.error = self.error_bound = np.inf
+        self.residual = self.error = np.inf
+        self._last: tuple[NDArray[np.float64], ...] | None = None  # bound, size, spread, horizon
         self.exhausted = False  # rounding allows no further step
         self._path = [np.zeros(len(watched))]  # sums of the steps so far
 
@@ -77,16 +78,23 @@ class Convergence:
 
     def update(self, report: Report, horizon: float) -> None:
         """Take in one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
-        _, step, residual, _, _, size = np.stack(report)[:, self.watched]
-        spread = report.spread(self.n_reached)[self.watched]
-        self._path.append(self._path[-1] + step)
-        self.exhausted = not step.any() and np.isfinite(horizon)
+        seen = Report(*np.array(report)[:, self.watched])
+        residual, spread = seen.residual, seen.spread(self.n_reached)
+        self._path.append(self._path[-1] + seen.step)
+        self.exhausted = not seen.step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, TINY), 0)
         error = np.minimum(np.maximum(SAFETY * self._remaining(), bound / SLACK), bound)
+        self.residual, self.error = largest_ratio(np.array([residual, error]), spread).tolist()
+        self._last = bound, seen.size, spread, np.asarray(horizon)
+
+    @property
+    def error_bound(self) -> float:
+        """An upper bound on the error, with an allowance for rounding."""
+        if self._last is None:
+            return np.inf
+        bound, size, spread, horizon = self._last
         sums = horizon * ROUNDINGS * self.eps * np.maximum(size, TINY)
-        bound = bound + np.where(size > 0, sums + self.rounding, 0)
-        found = largest_ratio(np.stack([residual, error, bound]), spread)
-        self.residual, self.error, self.error_bound = found.tolist()
+        return float(largest_ratio(bound + np.where(size > 0, sums + self.rounding, 0), spread))
 
     def _remaining(self) -> NDArray[np.float64]:
         iterations = len(self._path) - 1
