@@ -35,9 +35,12 @@ NOTES = """\
   several matrices of nodes times classes, 12.7 GB each.
 - Labels are counted on fifty graphs, drawn into two halves: the policy of `suggest` was chosen on one, and what counts
   is the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.
+- `auto` is raced against the better of cg and elimination, which is known only afterwards.
 - Why goals are missed: on the grid, half of an iteration is memory traffic. Graphs of ten thousand nodes are solved in
-  30 ms, a third of which is Python. Small graphs of the growth series fit a cache. `isotherm classify` solves once more
-  to calibrate its confidence, which the script does not; and all times vary by a fifth on a machine that is shared.
+  20 ms, a third of which is Python. Small graphs of the growth series fit a cache, and large ones take 13 iterations
+  instead of 10. An update needs 8 iterations where a fit needs 12 to 14: heat has as far to go from new seeds.
+  `isotherm classify` solves once more to calibrate its confidence, which the script does not; and all times vary by a
+  fifth on a machine that is shared.
 """
 
 STYLES = {  # colours that are told apart by all eyes, and a marker and a dash for print
