@@ -55,6 +55,13 @@ class Csr(NamedTuple):
         """The row of each entry."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
 
+    @property
+    def sums(self) -> NDArray[np.float64]:
+        """The sum of each row."""
+        if self.weights is None:
+            return np.diff(self.indptr).astype(np.float64)
+        return np.bincount(self.rows, self.weights, minlength=self.n).astype(np.float64)
+
     def to_scipy(self) -> csr_array:
         """The same square matrix for SciPy, on the same memory where SciPy allows it."""
         data = np.ones(self.entries) if self.weights is None else self.weights

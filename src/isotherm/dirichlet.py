@@ -53,16 +53,10 @@ class UnreachedWarning(UserWarning):
 
 def interior_system(heat: Csr, boundary: NDArray[np.int64], *, sources: int | None = None) -> System:
     """Set up eq. 4 for a symmetric matrix of conductivities and the nodes whose temperature is given."""
-    indptr, indices, weights = heat
-    if weights is None:
-        degree = np.diff(indptr).astype(np.float64)
-    else:
-        owners = np.repeat(np.arange(heat.n), np.diff(indptr))
-        degree = np.bincount(owners, weights, minlength=heat.n).astype(np.float64)
     reached = np.zeros(heat.n, dtype=np.uint8)
     reached[boundary] = 1
-    kernels.active.reach(indptr, indices, reached)
-    return System(heat, boundary, degree, reached.astype(bool), sources)
+    kernels.active.reach(heat.indptr, heat.indices, reached)
+    return System(heat, boundary, heat.sums, reached.astype(bool), sources)
 
 
 def solve(system: System, values: NDArray[np.float64], *, tol: float | None = 1e-3, **options: Any) -> Solution:

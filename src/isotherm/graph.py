@@ -107,9 +107,9 @@ class Graph:
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
         """The sum of the weights at each node; for a directed graph those of arcs out and arcs in."""
-        arriving = np.bincount(self.csr.indices, self.csr.weights, minlength=self.n_nodes)
-        leaving = np.bincount(self.csr.rows, self.csr.weights, minlength=self.n_nodes) if self.directed else 0
-        return locked((arriving + leaving).astype(np.float64))
+        leaving = self.csr.sums
+        arriving = np.bincount(self.csr.indices, self.csr.weights, minlength=self.n_nodes) if self.directed else 0
+        return locked(leaving + arriving)
 
     def index(self, ids: Iterable[Any]) -> NDArray[np.int64]:
         """Positions of node ids in ``nodes``; ids that are not there are a ValueError.

@@ -106,7 +106,7 @@ def direct_heat(graph: Graph, seeds: Seeds, side: str) -> csr_array:
     owner, ends, weights = entries(heat, places)
     touching = csr_array((weights, (ends, owner)), shape=(copies * n, len(places)), dtype=np.float64)
     received = touching @ csr_array(np.concatenate([held.values()] * copies))
-    degrees = np.bincount(heat.indices, heat.weights, minlength=copies * n).reshape(copies, n)
+    degrees = heat.sums.reshape(copies, n)
     scales = 1 / np.where(degrees > 0, degrees, np.inf) / np.maximum(np.count_nonzero(degrees, axis=0), 1)
     shares = received.multiply(scales.reshape(-1, 1)).tocsr()
     return csr_array(sum(shares[copy * n : (copy + 1) * n] for copy in range(copies)))
