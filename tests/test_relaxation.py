@@ -9,7 +9,7 @@ from problems import Problem, dense, problems
 
 import isotherm as iso
 from isotherm.dirichlet import interior_system
-from isotherm.relaxation import Interior, Relaxation, around, entries, part
+from isotherm.relaxation import Interior, Relaxation, around, part
 
 
 @given(problem=problems(), columns=st.integers(1, 16), data=st.data())
@@ -80,7 +80,7 @@ def test_a_part_is_cut_out_with_its_degrees(problem: Problem) -> None:
     matrix = dense(problem.graph.heat)
     np.testing.assert_array_equal(dense(piece.heat), matrix[np.ix_(nodes, nodes)])
     np.testing.assert_array_equal(piece.degree, system.degree[nodes])
-    owner, end, weight = entries(problem.graph.heat, nodes)
+    owner, end, weight = problem.graph.heat.entries_at(nodes)
     rows = np.zeros((len(nodes), len(matrix)))
     rows[owner, end] = weight
     np.testing.assert_array_equal(rows, matrix[nodes])

@@ -55,6 +55,14 @@ class Csr(NamedTuple):
         """The row of each entry."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
 
+    def entries_at(self, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+        """The entries of some rows: the place of the row among the nodes, the node at the other end, the weight."""
+        first, counts = self.indptr[nodes], self.indptr[nodes + 1] - self.indptr[nodes]
+        owner = np.repeat(np.arange(len(nodes)), counts)
+        places = np.arange(len(owner)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        weights = np.ones(len(owner), np.float32) if self.weights is None else self.weights[places]
+        return owner, self.indices[places], weights
+
     @property
     def sums(self) -> NDArray[np.float64]:
         """The sum of each row."""

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 
 from isotherm import kernels
 from isotherm.dirichlet import solve
-from isotherm.relaxation import Interior, Relaxation, around, entries, part
+from isotherm.relaxation import Interior, Relaxation, around, part
 from isotherm.solvers import System
 from isotherm.solvers.base import MOST_COLUMNS
 from isotherm.solvers.iterative import SINGLE_TOL
@@ -142,7 +142,7 @@ class HarmonicMeasure:
         """Heat that reaches each boundary node from each of the first c, held at 1 while all others are at 0."""
         values = np.eye(len(system.boundary), c)
         tol = self.tol
-        owner, end, weight = entries(system.heat, system.boundary)
+        owner, end, weight = system.heat.entries_at(system.boundary)
         wires = csr_array((weight, (owner, end)), shape=(len(values), len(system.degree)))
         start = None
         while True:
@@ -183,7 +183,7 @@ class _Ball:
             if relaxation.left.max() <= tol:
                 break
         self.rest = relaxation.r
-        owner, end, weight = entries(system.heat, nodes)
+        owner, end, weight = system.heat.entries_at(nodes)
         outward = np.ones(len(system.degree), bool)
         outward[nodes] = False
         owner, end, weight = owner[outward[end]], end[outward[end]], weight[outward[end]]

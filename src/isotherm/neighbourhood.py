@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isotherm.graph import Graph
-from isotherm.relaxation import entries
 from isotherm.seeds import Seeds
 from isotherm.solvers.base import Floats
 
@@ -103,7 +102,7 @@ def direct_heat(graph: Graph, seeds: Seeds, side: str) -> csr_array:
     copies = 2 if graph.directed else 1
     held = seeds.take(seeds.held)
     places = np.concatenate([held.nodes + copy * n for copy in range(copies)])
-    owner, ends, weights = entries(heat, places)
+    owner, ends, weights = heat.entries_at(places)
     touching = csr_array((weights, (ends, owner)), shape=(copies * n, len(places)), dtype=np.float64)
     received = touching @ csr_array(np.concatenate([held.values()] * copies))
     degrees = heat.sums.reshape(copies, n)

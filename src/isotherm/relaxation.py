@@ -16,18 +16,9 @@ from isotherm.kernels import Report
 from isotherm.solvers.base import Floats, System
 from isotherm.solvers.cg import REBALANCED, Outflow, ratio
 
-__all__ = ["Interior", "Relaxation", "around", "entries", "part"]
+__all__ = ["Interior", "Relaxation", "around", "part"]
 
 CHUNK = 2**14  # rows that fit in a cache
-
-
-def entries(heat: Csr, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
-    """The entries of some rows: the place of the row among the nodes, the node at the other end, the weight."""
-    first, counts = heat.indptr[nodes], heat.indptr[nodes + 1] - heat.indptr[nodes]
-    owner = np.repeat(np.arange(len(nodes)), counts)
-    places = np.arange(len(owner)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
-    weights = np.ones(len(owner), np.float32) if heat.weights is None else heat.weights[places]
-    return owner, heat.indices[places], weights
 
 
 def around(system: System, centres: NDArray[np.int64], most_entries: float) -> NDArray[np.int64]:
@@ -36,7 +27,7 @@ def around(system: System, centres: NDArray[np.int64], most_entries: float) -> N
     ring, rings, size = centres, [centres], 0
     while len(ring):
         inside[ring] = True
-        ends = np.unique(entries(heat, ring)[1])
+        ends = np.unique(heat.entries_at(ring)[1])
         ring = ends[system.interior[ends] & ~inside[ends]].astype(np.int64)
         size += int((heat.indptr[ring + 1] - heat.indptr[ring]).sum())
         if size > most_entries:
@@ -61,7 +52,7 @@ class Interior:
         self.scale = np.divide(1, system.degree, out=np.zeros(n), where=inside).astype(dtype)
         indptr, indices, weights = system.heat
         self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
-        owner, end, weight = entries(system.heat, system.boundary)
+        owner, end, weight = system.heat.entries_at(system.boundary)
         touching = inside[end]
         owner, end, weight = owner[touching], end[touching], weight[touching]
         self.flux = np.bincount(owner, weight, minlength=len(system.boundary))  # (s,), as System.flux

@@ -58,13 +58,8 @@ class System:
     @cached_property
     def flux(self) -> NDArray[np.float64]:
         """Conductivity between each boundary node and the interior, shape (s,)."""
-        indptr, indices, weights = self.heat
-        counts = indptr[self.boundary + 1] - indptr[self.boundary]
-        owner = np.repeat(np.arange(len(counts)), counts)
-        offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-        entries = np.repeat(indptr[self.boundary], counts) + offset
-        conductivity = self.interior[indices[entries]] * (1.0 if weights is None else weights[entries])
-        return np.bincount(owner, conductivity, minlength=len(counts)).astype(np.float64)
+        owner, end, weight = self.heat.entries_at(self.boundary)
+        return np.bincount(owner, weight * self.interior[end], minlength=len(self.boundary)).astype(np.float64)
 
     @property
     def mean_degree(self) -> float:
