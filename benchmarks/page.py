@@ -38,7 +38,8 @@ NOTES = """\
 - `auto` is raced against the better of cg and elimination, which is known only afterwards.
 - Why goals are missed: on the grid, half of an iteration is memory traffic. Graphs of ten thousand nodes are solved in
   20 ms, a third of which is Python. Small graphs of the growth series fit a cache, and large ones take 13 iterations
-  instead of 10. An update needs 8 iterations where a fit needs 12 to 14: heat has as far to go from new seeds.
+  instead of 10. An update needs 8 iterations where a fit needs 12 to 14: heat has as far to go from new seeds. The
+  first explanation after a fit sets up what later ones use.
   `isotherm classify` solves once more to calibrate its confidence, which the script does not; and all times vary by a
   fifth on a machine that is shared.
 """
