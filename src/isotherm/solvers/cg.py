@@ -72,23 +72,8 @@ class ConjugateGradient(Iterative):
     def iterate(self, block: Block) -> Iterator[Iteration]:
         """Iterate until rounding allows no further step; a column that is there before others is left alone."""
         rows, boundary, clock = self.rows, self.system.boundary, block.clock
-        q, r = block.zeros(rows), block.zeros(rows)
-        indptr, indices, weights = block.graph
-        degree, scale = block.degree[rows], block.scale[rows]
-        head = indptr[: len(r) + 1], indices, weights, degree
-
-        block.offset[clock] = -1  # before it starts, the clock tells what comes from the boundary at 1
-        block.hold(block.x)
-        kernels.active.laplacian(*head, self.whole(block), q, block.threads)
-        outflow = Outflow(-q[:, clock], block.threads)
-        q[:, clock] = block.offset[clock] = 0
-        block.offset -= outflow.balance(q)
-        block.hold(block.x)
-        mean_time = degree.sum(dtype=np.float64) / outflow.total
-        r[:, clock] = degree - mean_time * outflow.each
-        block.x[:, clock] = np.where(degree > 0, mean_time, 0)
-
-        p = block.spare
+        q, r, p = block.zeros(rows), block.zeros(rows), block.spare
+        outflow = self._begin(block, q, r)
         p.fill(0)
         report = self._step(block, np.ones(block.width), p, q, r)
         energy = np.zeros(block.width)
@@ -97,20 +82,39 @@ class ConjugateGradient(Iterative):
             if step % REBALANCED == 0:
                 block.offset += outflow.balance(r)
                 block.hold(block.x)
-            turn = ratio(report.dot[:-1], energy)
+            turn = ratio(report.dot[:-1], energy).astype(block.dtype)
             energy = np.where(report.residual > floor * report.size, report.dot, 0)[:-1]
-            leaving = kernels.active.cg_turn(scale, outflow.each, turn.astype(block.dtype), r, p[rows], block.threads)[
-                0, :-1
-            ]
-            p[boundary] = warmth = leaving / outflow.total
+            leaving = kernels.active.cg_turn(block.scale[rows], outflow.each, turn, r, p[rows], block.threads)
+            p[boundary] = warmth = leaving[0, :-1] / outflow.total
             self._complete(block, p)
-            length = ratio(energy, kernels.active.laplacian(*head, p, q, block.threads)[0, :-1])
+            length = ratio(energy, self._laplacian(block, p, q))
             report = self._step(block, length, p, q, r)
             block.offset -= length * warmth
             longest = report.size[clock] + abs(block.offset[clock])
             yield Iteration(report, Horizon(float(longest), float(report.residual[clock])))
             if not energy.any():
                 return
+
+    def _begin(self, block: Block, q: Floats, r: Floats) -> Outflow:
+        """Balance the heat and start the clock; the first residual is ``r - q``."""
+        clock, degree = block.clock, block.degree[self.rows]
+        block.offset[clock] = -1  # before it starts, the clock tells what comes from the boundary at 1
+        block.hold(block.x)
+        self._laplacian(block, self.whole(block), q)
+        outflow = Outflow(-q[:, clock], block.threads)
+        q[:, clock] = block.offset[clock] = 0
+        block.offset -= outflow.balance(q)
+        block.hold(block.x)
+        mean_time = degree.sum(dtype=np.float64) / outflow.total
+        r[:, clock] = degree - mean_time * outflow.each
+        block.x[:, clock] = np.where(degree > 0, mean_time, 0)
+        return outflow
+
+    def _laplacian(self, block: Block, x: Floats, out: Floats) -> NDArray[np.float64]:
+        """``out = (D - A) x`` at the nodes that are iterated on; the product of both, shape (k,)."""
+        indptr, indices, weights = block.graph
+        rows = indptr[: len(out) + 1], indices, weights, block.degree[self.rows]
+        return kernels.active.laplacian(*rows, x, out, block.threads)[0, :-1]
 
     def whole(self, block: Block) -> Floats:
         """The block with the destinations, if these were eliminated."""
