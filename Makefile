@@ -8,18 +8,74 @@ ifneq ($(wildcard ../shared/data),)
 export ISOTHERM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test lint bench clean
+.PHONY: demo docs test test-isa lint bench sanitize sanitize-solvers sanitize-readers arm fuzz clean
 
 demo: .venv/installed
 	$(BIN)/isotherm demo
 
+# One process for each core; each file of tests is run by one of them.
 test: .venv/installed lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses=auto --maxprocesses=8 --dist=loadfile
+	$(MAKE) --no-print-directory test-isa
+
+# Kernels and solvers once more, with every instruction set of this processor but its best, which the whole suite uses.
+# Tests of the reference kernels are left out: they use no instruction set.
+test-isa: .venv/installed
+	for isa in $$($(BIN)/python -c 'from isotherm import kernels; print(*kernels.instruction_sets()[1:])'); do \
+	  echo "ISOTHERM_ISA=$$isa"; \
+	  ISOTHERM_ISA=$$isa $(BIN)/python -m pytest -q -m 'not slow' -k 'not reference' tests/kernels tests/equilibrium \
+	    || exit 1; \
+	done
+
+# The site, in build/docs. Warnings are errors, and a link to a page that is not there is one.
+docs: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
 
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Kernels, solvers, models and readers with AddressSanitizer and UBSan, then all threaded kernels with ThreadSanitizer.
+# They need nothing but the libraries of GCC. Leaks are not looked for: Python itself has some.
+SANITIZED := build/sanitize
+sanitize: $(SANITIZED)/built $(SANITIZED)/threads
+	$(MAKE) --no-print-directory --jobs=2 sanitize-solvers sanitize-readers
+	$(SANITIZED)/threads
+
+SANITIZER = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so.6)" \
+  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 ISOTHERM_EXAMPLES=10 ISOTHERM_FUZZ=10 \
+  PYTHONPATH=tools/sanitize ISOTHERM_SANITIZED="$$(ls $(abspath $(SANITIZED))/address/isotherm/kernels/_native*.so)" \
+  $(BIN)/python -m pytest -q -p no:cacheprovider -m 'not slow' -k 'not reference'
+sanitize-solvers:
+	$(SANITIZER) tests/equilibrium
+sanitize-readers:
+	$(SANITIZER) tests/kernels tests/io tests/insight/test_saving.py
+
+$(SANITIZED)/built: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --no-deps --target $(SANITIZED)/address . \
+	  -C cmake.define.ISOTHERM_SANITIZE=address,undefined -C cmake.build-type=None -C build-dir=$(SANITIZED)/objects
+	touch $@
+
+$(SANITIZED)/threads: tools/sanitize/threads.cpp $(NATIVE)
+	mkdir -p $(SANITIZED)
+	$(CXX) -std=c++17 -O1 -g1 -Wno-psabi -pthread -fsanitize=thread -Inative $< -o $@
+
+# The kernels on blocks compiled for ARM and run in an emulator, as on this processor. It needs a cross compiler and
+# qemu-user; on Debian g++-aarch64-linux-gnu and qemu-user.
+arm: tools/processors/check.cpp tools/sanitize/threads.cpp $(NATIVE)
+	mkdir -p build/arm
+	for source in tools/processors/check tools/sanitize/threads; do \
+	  aarch64-linux-gnu-g++ -std=c++17 -O2 -Wall -Wextra -Wno-psabi -Inative -static -pthread $$source.cpp \
+	    -o build/arm/$${source##*/} && qemu-aarch64 build/arm/$${source##*/} || exit 1; \
+	done
+
+# Damaged files, crafted models and extreme weights: FUZZ cases of each kind. .ci/run has a tenth.
+FUZZ := 10000
+FUZZ_SEED := 0
+fuzz: .venv/installed
+	$(BIN)/python -m tools.fuzz --cases $(FUZZ) --seed $(FUZZ_SEED)
 
 bench: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[bench]'

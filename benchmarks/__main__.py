@@ -1,19 +1,20 @@
 """Run the benchmarks: print what comes out, keep it, and make a page of it."""
 
 import argparse
+import sys
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from benchmarks.harness import Race, machine
+from benchmarks.harness import Race, instruction_set, machine
 from benchmarks.page import write_page
-from benchmarks.results import HEADER, Point, Result, Run, latest, store
+from benchmarks.results import HEADER, Cost, Point, Result, Run, latest, overwrite, store
 
 SUITES = {
     "foundation": "benchmarks.foundation",
     "laplace-learning": "benchmarks.laplace_learning",
-    "bandwidth": "benchmarks.bandwidth",
+    "processors": "benchmarks.processors",
     "grid": "benchmarks.grid",
     "hard-graphs": "benchmarks.hard_graphs",
     "choice": "benchmarks.choice",
@@ -23,34 +24,55 @@ SUITES = {
     "classify": "benchmarks.classify",
     "confidence": "benchmarks.confidence",
     "labelling": "benchmarks.labelling",
+    "small": "benchmarks.small",
+    "billion": "benchmarks.billion",
+    "vectors": "benchmarks.vectors",
+    "cluster": "benchmarks.cluster",
+    "layout": "benchmarks.layout",
+    "explorer": "benchmarks.explorer",
+    "backend": "benchmarks.backend",
 }
+EPILOGUE = "How right the labels are is measured by: python -m benchmarks accuracy --help"
+ON_REQUEST = {"billion", "vectors"}  # most of an hour each; the first needs 35 GB of disk
 
 
 def run_suite(name: str, scale: float, rounds: int) -> Run:
     """Run one suite, printing each result as it comes."""
-    run = Run(name, scale, datetime.now(UTC).date().isoformat(), machine())
-    races: Iterable[Race | Result | Point] = import_module(SUITES[name]).races(scale, rounds)
+    run = Run(name, scale, datetime.now(UTC).date().isoformat(), machine(), isa=instruction_set())
+    races: Iterable[Race | Result | Point | Cost] = import_module(SUITES[name]).races(scale, rounds)
     for race in races:
         outcome = race.result() if isinstance(race, Race) else race
-        (run.points if isinstance(outcome, Point) else run.results).append(outcome)  # type: ignore[arg-type]
+        run.add(outcome)
         print(outcome.row(), flush=True)
     return run
 
 
 def main() -> None:
     """Race against the peers; print medians, spread and ratios."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__)
+    if sys.argv[1:2] == ["accuracy"]:
+        from benchmarks.accuracy.command import main as measure_accuracy
+
+        measure_accuracy(sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=main.__doc__, epilog=EPILOGUE)
     parser.add_argument("suites", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)} (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="turns of each contestant (default 5)")
     parser.add_argument("--scale", type=float, default=1.0, help="size of the made-up graphs, 1 for full size")
     parser.add_argument("--results", type=Path, default=Path("out/benchmarks.jsonl"), help="where each run is kept")
-    parser.add_argument("--page", type=Path, help="make this page of the latest run of each suite, and run nothing")
+    parser.add_argument(
+        "--page",
+        type=Path,
+        help="make this page of the latest run of each suite, keep these runs beside it (.jsonl), and run nothing",
+    )
     arguments = parser.parse_args()
     if arguments.page is not None:
-        write_page(latest(arguments.results, arguments.scale, SUITES), arguments.page)
+        kept = arguments.page.with_suffix(".jsonl")
+        runs = latest([kept, arguments.results], arguments.scale, SUITES)
+        write_page(runs, arguments.page)
+        overwrite(runs, kept)
         return
     print(machine(), HEADER, sep="\n", flush=True)
-    for name in arguments.suites or SUITES:
+    for name in arguments.suites or (name for name in SUITES if name not in ON_REQUEST):
         store(run_suite(name, arguments.scale, arguments.rounds), arguments.results)
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 import isotherm as iso
@@ -19,8 +18,8 @@ from benchmarks.grid import grid
 from benchmarks.hard_graphs import com_graph, stored_graph
 from benchmarks.harness import Contestant
 from benchmarks.results import Result
-from isotherm.dirichlet import interior_system, solve
-from isotherm.solvers import System
+from isotherm.equilibrium.dirichlet import Problem, solve
+from isotherm.equilibrium.options import SolveOptions
 
 __all__ = ["races"]
 
@@ -53,16 +52,16 @@ def races(scale: float = 1.0, rounds: int = 3) -> Iterator[Result]:
         rng = np.random.default_rng(0)
         boundary = np.sort(rng.choice(graph.n_nodes, max(CLASSES, graph.n_nodes // 100), replace=False))
         values = np.eye(CLASSES)[rng.permutation(np.arange(len(boundary)) % CLASSES)]
-        system = interior_system(graph.heat, boundary)
+        problem = Problem.of(graph, boundary, values)
         for tol in (1e-3, 1e-5):
-            cg, elimination, auto = (_contestant(system, values, solver, tol) for solver in SOLVERS)
+            cg, elimination, auto = (_contestant(problem, solver, tol) for solver in SOLVERS)
             _take_turns(cg, elimination, auto, rounds)
             better = min(cg, elimination, key=lambda contestant: median(contestant.seconds))
             yield Result(f"{name}, tol={tol:g}", better.name, better.seconds, "auto", auto.seconds, 1 / GOAL)
 
 
-def _contestant(system: System, values: NDArray[np.float64], solver: str, tol: float) -> Contestant:
-    return Contestant(solver, partial(solve, system, values, solver=solver, tol=tol))
+def _contestant(problem: Problem, solver: str, tol: float) -> Contestant:
+    return Contestant(solver, partial(solve, problem, SolveOptions(solver=solver, tol=tol)))
 
 
 def _take_turns(cg: Contestant, elimination: Contestant, auto: Contestant, rounds: int) -> None:

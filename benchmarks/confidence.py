@@ -17,13 +17,13 @@ from scipy.sparse import csr_matrix
 
 import isotherm as iso
 from benchmarks.results import Result
-from isotherm import datasets
-from isotherm.block_model import stochastic_block_model
-from isotherm.experiments.panel import two_per_class
-from isotherm.model_selection import macro_f1
-from isotherm.reliability import reliability
-from isotherm.rules import RULES, apply_rule
+from isotherm.insight.confidence.reliability import reliability
+from isotherm.labelling.metrics import macro_f1
+from isotherm.labelling.rules import RULES
+from isotherm.paper.block_model import stochastic_block_model
+from isotherm.paper.experiments.panel import two_per_class
 from isotherm.seeds import sample_uniform
+from isotherm.study import datasets
 
 __all__ = ["Errors", "Labelled", "block_model", "calibration_errors", "coverage_of", "panel", "races", "rule_scores"]
 
@@ -168,9 +168,10 @@ def rule_scores(item: Labelled, count: int) -> dict[str, float]:
         clf = iso.DirichletClassifier().fit(item.graph, known)
         others = (item.labels >= 0) & (known < 0)
         for rule, found in scores.items():
-            used = clf.best_rule_ if rule == "auto" else rule
-            guess = clf.classes_[apply_rule(used, clf.temperatures_, clf.seeds_).argmax(axis=1)]
-            found.append(macro_f1(item.labels[others], np.where(clf.reached_, guess, -1)[others]))
+            used = RULES[clf.best_rule_ if rule == "auto" else rule]
+            codes = clf.insight_.by_rule(used).codes
+            guess = np.where(codes >= 0, clf.classes_[codes], -1)
+            found.append(macro_f1(item.labels[others], guess[others]))
     return {rule: float(np.mean(found)) for rule, found in scores.items()}
 
 

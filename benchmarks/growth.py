@@ -39,11 +39,13 @@ class Job:
 
 
 def equilibrium(job: Job) -> Contestant:
-    return Contestant("isotherm, equilibrium", lambda: iso.DirichletClassifier().fit(job.matrix, job.labels))
+    return Contestant(
+        "isotherm, equilibrium", lambda: iso.DirichletClassifier(rule="centered").fit(job.matrix, job.labels)
+    )
 
 
 def sweeps(job: Job) -> Contestant:
-    model = iso.DirichletClassifier(solver="sweeps", tol=None, max_iter=10)
+    model = iso.DirichletClassifier(rule="centered", solver="sweeps", tol=None, max_iter=10)
     return Contestant("isotherm, ten sweeps", lambda: model.fit(job.matrix, job.labels))
 
 
@@ -52,7 +54,7 @@ def scikit_network(job: Job) -> Contestant:
 
 
 def graphlearning(job: Job) -> Contestant:
-    exact = iso.DirichletClassifier(tol=1e-6).fit(job.matrix, job.labels).temperatures_
+    exact = iso.DirichletClassifier(rule="centered", tol=1e-6).fit(job.matrix, job.labels).temperatures_
     residual = loosest_residual(job.matrix, job.labels, exact)
     return Contestant("GraphLearning, equilibrium", partial(laplace_learning, job.matrix, job.labels, residual))
 

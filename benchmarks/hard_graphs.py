@@ -20,7 +20,9 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 import isotherm as iso
 from benchmarks.harness import Contestant, Race
-from isotherm.dirichlet import interior_system, solve
+from isotherm.equilibrium.dirichlet import Problem as Dirichlet
+from isotherm.equilibrium.dirichlet import interior_system, solve
+from isotherm.equilibrium.options import SolveOptions
 
 __all__ = ["Problem", "best_multigrid", "com_graph", "race_on", "races", "scipy_cg", "stored_graph"]
 
@@ -59,12 +61,13 @@ class Problem:
         boundary = np.sort(rng.choice(graph.n_nodes, seeds, replace=False))
         codes = rng.permutation(np.arange(seeds) % classes)
         self.values = np.eye(classes)[codes]
-        self.system = interior_system(graph.heat, boundary)
+        self.stated = Dirichlet.of(graph, boundary, self.values)
+        self.system = self.stated.system
         interior = np.flatnonzero(self.system.interior)
         adjacency = graph.adjacency
         self.matrix = csr_matrix(diags_array(self.system.degree[interior]) - adjacency[interior][:, interior])
         self.sources = adjacency[interior][:, boundary] @ self.values[:, 1:]  # the first class follows from the others
-        exact = solve(self.system, self.values, solver=solver, tol=1e-10).temperatures
+        exact = solve(self.stated, SolveOptions(solver=solver, tol=1e-10)).temperatures
         self.spread = np.nanstd(exact, axis=0)[1:]
         self.exact = exact[interior][:, 1:]
 
@@ -149,7 +152,7 @@ def race_on(problem: Problem, peer: Contestant | None, *, goal: float, rounds: i
     """A race, if there is a peer; ours is refused if its error is too large."""
     if peer is None:
         return
-    ours = Contestant("auto", partial(solve, problem.system, problem.values, tol=problem.wanted))
+    ours = Contestant("auto", partial(solve, problem.stated, SolveOptions(tol=problem.wanted)))
     race = Race(problem.name, peer, ours, goal)
     race.run(rounds)
     found = np.asarray(ours.result.temperatures)[problem.system.interior][:, 1:]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.results import Result
 from isotherm import kernels
 
-__all__ = ["Contestant", "Race", "machine", "refuse_unless_equal"]
+__all__ = ["Contestant", "Race", "instruction_set", "machine", "refuse_unless_equal"]
 
 
 @dataclass
@@ -64,6 +64,11 @@ def refuse_unless_equal(ours: NDArray[Any], theirs: NDArray[Any], scores: NDArra
     wrong = np.count_nonzero(ours[clear] != theirs[clear])
     if wrong or clear.mean() < 0.9:
         raise SystemExit(f"{what}: {wrong} of {clear.sum()} clear labels differ: these are two definitions, no race")
+
+
+def instruction_set() -> str:
+    """The instruction set of the kernels that run here."""
+    return "reference" if kernels.active is kernels.reference else str(kernels.active.instruction_set())
 
 
 def machine() -> str:

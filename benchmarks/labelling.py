@@ -19,9 +19,9 @@ import isotherm as iso
 from benchmarks.graphs import CLASSES, small_world
 from benchmarks.harness import Contestant, Race
 from benchmarks.results import Result
-from isotherm.datasets import available, load
-from isotherm.experiments.scoring import macro_f1
-from isotherm.labels import encode_labels
+from isotherm.labelling.metrics import macro_f1
+from isotherm.seeds.encoding import encode_labels
+from isotherm.study.datasets import available, load
 
 __all__ = ["CONFIRMATION", "DEVELOPMENT", "draw_curves", "races"]
 
@@ -141,19 +141,29 @@ def draw_curves(curves: list[Curve], path: Path) -> None:
 def _times(scale: float, rounds: int) -> Iterator[Race]:
     """What comes after a fit, against the fit itself, from the same matrix; each turn of it forgets the updates."""
     matrix, labels = small_world(scale)
-    clf, rng, free = iso.DirichletClassifier(), np.random.default_rng(2), np.flatnonzero(labels < 0)
+    clf, rng, free = iso.DirichletClassifier(rule="centered"), np.random.default_rng(2), np.flatnonzero(labels < 0)
+
+    def fitted() -> object:
+        return clf.fit(matrix, labels).labels_
 
     def updated(count: int) -> object:
         more = rng.choice(free, count, replace=False).tolist()
-        return clf.update({node: node % CLASSES for node in more})
+        return clf.update({node: node % CLASSES for node in more}).labels_
+
+    def without(count: int) -> object:
+        fewer = rng.choice(np.flatnonzero(labels >= 0), count, replace=False).tolist()
+        return clf.update(remove=fewer).labels_
 
     few, many = len(labels) // 10_000, len(labels) // 100
     for ours, goal in (
         (Contestant("explain a node", lambda: clf.explain(int(rng.choice(free)))), 20),
-        (Contestant("suggest 10 nodes", lambda: clf.suggest(10)), 2),
+        (Contestant("suggest 10 nodes", lambda: clf.suggest(10)), 3),
+        (Contestant("update with 1 seed more", lambda: updated(1)), 5),
+        (Contestant("update with 8 seeds more", lambda: updated(8)), 5),
+        (Contestant("update with 1 seed less", lambda: without(1)), 5),
         (Contestant("update with 1% of the seeds more", lambda: updated(few)), 4),
         (Contestant("update with 1% of the nodes more", lambda: updated(many)), 4),
     ):
-        race = Race(f"{ours.name}, power-law graph", Contestant("fit", lambda: clf.fit(matrix, labels)), ours, goal)
+        race = Race(f"{ours.name}, power-law graph", Contestant("fit", fitted), ours, goal)
         race.run(rounds)
         yield race

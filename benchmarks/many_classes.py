@@ -43,7 +43,7 @@ def draw_seeds(labels: NDArray[np.int64], share: float = 0.01, *, seed: int = 0)
 def main(scale: float) -> None:
     """Label the graph once."""
     import isotherm as iso
-    from isotherm.datasets import load
+    from isotherm.study.datasets import load
 
     dblp = load("dblp")
     labels = np.where(dblp.labels < 5000 * scale, dblp.labels, -1)

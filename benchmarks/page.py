@@ -1,110 +1,264 @@
-"""The page: what was raced, on what machine, with which outcome, and a plot of time against size."""
+"""The page: one picture and a short table first, then every race in groups, what was missed, and the machine."""
 
 from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from benchmarks.results import HEADER, Point, Run
+from benchmarks.pictures import draw_growth, draw_headlines
+from benchmarks.results import HEADER, Cost, Result, Run
 
-__all__ = ["page", "plot", "write_page"]
+__all__ = ["HEADLINES", "Headline", "page", "write_page"]
+
+INSTRUCTION_SETS = {"avx512": "AVX-512", "avx2": "AVX2", "base": "SSE2"}
 
 INTRODUCTION = """\
 # Benchmarks
+
+How many times less time or memory Isotherm needs than others, for the same work on the same machine. Most processors
+have AVX2, newer servers AVX-512; Isotherm uses the best that there is.
+"""
+
+HOW = """\
+## How it was measured
 
 Each row is a race: the contestants take turns on the same input, in the same run. Figures are medians, with the least
 and the greatest in brackets; the ratio is that of the medians, with the spread of the ratios of each turn. Times are
 end to end, from a SciPy matrix to labels or temperatures, unless the work says otherwise.
 
-To run it again, all or some suites, and make this page of the latest run of each:
+To run it again, all or some suites, with the best or another instruction set, and make this page of the latest runs:
 
     make bench
     python -m benchmarks {suites}
+    ISOTHERM_ISA=avx2 python -m benchmarks foundation grid
     python -m benchmarks --page docs/benchmarks.md
+
+The runs that this page shows are in `benchmarks.jsonl` beside it.
 """
 
-NOTES = """\
-- The power-law graph has a million nodes and 23 million entries, ten classes, 1% seeds. Equilibrium is at the default
-  `tol`, a largest error of 1e-3 of the spread of a class; GraphLearning is held to the same error.
-- The bandwidth bound is the time to move the matrix, a cache line for each entry and the output, at the speed of a
-  copy with as many threads. Rows that are still in a cache when they are needed again can beat it.
-- Grids, roads and other hard graphs are solved to an error of 1e-5. PyAMG is the better of smoothed aggregation and
-  Ruge-Stüben; SciPy is timed on one column, times their number.
-- The directed graph has 3.2 million nodes and 67 million arcs, ten classes, 1% seeds; each turn is a process of its
-  own, whose peak memory includes the input. Along the arcs, scikit-network solves another problem, of half the size.
-- DBLP has 317,080 nodes; the 5000 classes are its communities, the largest of each node. scikit-network would need
-  several matrices of nodes times classes, 12.7 GB each.
-- Labels are counted on fifty graphs, drawn into two halves: the policy of `suggest` was chosen on one, and what counts
-  is the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.
-- `auto` is raced against the better of cg and elimination, which is known only afterwards.
-- Why goals are missed: on the grid, half of an iteration is memory traffic. Graphs of ten thousand nodes are solved in
-  20 ms, a third of which is Python. Small graphs of the growth series fit a cache, and large ones take 13 iterations
-  instead of 10. An update needs 8 iterations where a fit needs 12 to 14: heat has as far to go from new seeds. The
-  first explanation after a fit sets up what later ones use.
-  `isotherm classify` solves once more to calibrate its confidence, which the script does not; and all times vary by a
-  fifth on a machine that is shared.
-"""
 
-STYLES = {  # colours that are told apart by all eyes, and a marker and a dash for print
-    "isotherm, equilibrium": ("#0072B2", "o", "-"),
-    "isotherm, ten sweeps": ("#56B4E9", "s", "--"),
-    "scikit-network, ten sweeps": ("#D55E00", "^", "--"),
-    "SciPy cg, equilibrium": ("#009E73", "D", "-"),
-    "GraphLearning, equilibrium": ("#000000", "v", "-"),
-}
+@dataclass(frozen=True)
+class Headline:
+    """A row of the first table: what a user would say, and the race that it stands for."""
+
+    title: str
+    suite: str
+    work: str  # how the work begins
+    peer: str  # how the peer begins
+
+    def find(self, runs: list[Run], isa: str) -> Result | None:
+        """The race, as it was run with this instruction set; None if it was not."""
+        results = (result for run in runs if (run.suite, run.isa) == (self.suite, isa) for result in run.results)
+        fits = (result for result in results if result.work.startswith(self.work))
+        return next((result for result in fits if result.peer.startswith(self.peer)), None)
+
+
+HEADLINES = (
+    Headline("ten sweeps on a million nodes", "foundation", "ten sweeps, power-law", "scikit-network"),
+    Headline("equilibrium on a million nodes", "foundation", "equilibrium, power-law", "scikit-network"),
+    Headline("ten sweeps on a denser graph", "foundation", "ten sweeps, denser", "scikit-network"),
+    Headline("equilibrium on a denser graph", "foundation", "equilibrium, denser", "scikit-network"),
+    Headline("equilibrium at the same error", "laplace-learning", "equilibrium at the same error", "GraphLearning"),
+    Headline("a grid of a million nodes", "grid", "grid", "PyAMG"),
+    Headline("the roads of the USA", "hard-graphs", "road_usroads", "PyAMG"),
+    Headline("a directed graph of 67 million arcs", "directed", "directed graph", "scikit-network, ten sweeps along"),
+    Headline("its peak memory", "directed", "directed graph, peak memory", "scikit-network, ten sweeps along"),
+    Headline("from CSV to CSV", "classify", "CSV to CSV", "pandas"),
+    Headline("explain a node", "labelling", "explain", "fit"),
+    Headline("add a few labels", "labelling", "update", "fit"),
+)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Suites that belong together, and what a reader must know about them."""
+
+    title: str
+    suites: tuple[str, ...]
+    notes: str
+
+
+GROUPS = (
+    Group(
+        "Graphs with hubs",
+        ("foundation", "laplace-learning", "growth"),
+        """\
+The power-law graph has a million nodes and 23 million entries; the denser one has 400,000 nodes and 9.2 million
+entries in ten communities, with heavier hubs. Both have ten classes and 1% seeds. Equilibrium is at the default `tol`,
+a largest error of 1e-3 of the spread of a class; GraphLearning is held to the same error.
+
+No edge joins two communities of the denser graph, so each warms up as a whole, by itself. cg takes out such a slow mode
+for each large component, and needs 13 iterations there, 12 on the power-law graph. Runs before 17 November 2026, 03:00,
+took out that of the whole graph only, and needed 36.
+
+The time per entry grows with the graph: a block of 16 columns takes 64 bytes for each node, so that graphs of up to
+half a million nodes fit the third-level cache, and each entry of larger ones waits for memory, which is the bound of
+the next section. Larger graphs also take 13 iterations instead of 10.""",
+    ),
+    Group(
+        "Processors",
+        ("processors",),
+        """\
+One product of the matrix of the power-law graph with a block of columns, in float32: nanoseconds for an entry. Each
+instruction set keeps a row of the block in registers of its own width. The bandwidth bound is the time to move the
+matrix, a cache line for each entry and the output, at the speed of a copy with two threads. Rows that are still in a
+cache when they are needed again can beat it.""",
+    ),
+    Group(
+        "Grids, roads and other hard graphs",
+        ("grid", "hard-graphs"),
+        """\
+They are solved to an error of 1e-5. PyAMG is the better of smoothed aggregation and Ruge-Stüben; SciPy is timed on one
+column, times their number. On the grid, an iteration reads the factor twice, forward and back, and half of its time is
+memory traffic. Graphs of ten thousand nodes are solved in 20 ms, a third of which is Python.""",
+    ),
+    Group(
+        "The choice of a solver",
+        ("choice",),
+        "`auto` is raced against the better of cg and elimination, which is known only afterwards.",
+    ),
+    Group(
+        "Directed graphs and many classes",
+        ("directed", "many-classes"),
+        """\
+The directed graph has 3.2 million nodes and 67 million arcs, ten classes, 1% seeds; each turn is a process of its own,
+whose peak memory includes the input. Along the arcs, scikit-network solves another problem, of half the size, and half
+of its memory is out of reach: the input takes 0.81 GB, both directions of the arcs 0.54 GB, four blocks of 16 columns
+on half of the nodes 0.82 GB, and the result 0.26 GB.
+
+DBLP has 317,080 nodes; the 5000 classes are its communities, the largest of each node. scikit-network would need
+several matrices of nodes times classes, 12.7 GB each.""",
+    ),
+    Group(
+        "networkx",
+        ("backend",),
+        """\
+networkx' own functions on a graph of 100,000 nodes and half a million edges, and the same calls with
+`backend="isotherm"`, which give the same labels. The first call converts the graph, by networkx' own code; networkx
+keeps the result for later calls.""",
+    ),
+    Group(
+        "Files",
+        ("classify",),
+        "`isotherm classify` solves once more to calibrate its confidence, which the script does not.",
+    ),
+    Group("Confidence and rules", ("confidence",), "Errors of probabilities, on made-up and real graphs."),
+    Group(
+        "Labelling",
+        ("labelling", "small"),
+        """\
+Labels are counted on fifty graphs, drawn into two halves: the policy of `suggest` was chosen on one, and what counts is
+the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.""",
+    ),
+)
 
 
 def write_page(runs: list[Run], path: Path) -> None:
-    """Write the page, and beside it the plot, if there is something to plot."""
+    """Write the page, and beside it the pictures for which there is something to draw."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    headlines = [(headline.title, found) for headline in HEADLINES if (found := _found(headline, runs))]
+    if headlines:
+        draw_headlines(headlines, INSTRUCTION_SETS, path.with_suffix(".png"))
     points = [point for run in runs for point in run.points]
-    picture = path.with_suffix(".png") if points else None
-    if picture is not None:
-        plot(points, picture)
-    path.write_text(page(runs, picture), encoding="utf-8")
+    if points:
+        draw_growth(points, path.with_name(f"{path.stem}-growth.png"))
+    path.write_text(page(runs, path.stem), encoding="utf-8")
 
 
-def page(runs: list[Run], picture: Path | None) -> str:
-    """The page as Markdown."""
-    results = [result for run in runs for result in run.results]
-    reached = sum(result.reached for result in results)
-    parts = [
-        INTRODUCTION.format(suites=" ".join(run.suite for run in runs)),
-        f"Of {len(results)} goals {reached} were reached.\n",
-        "\n".join([HEADER, *(result.row() for result in results)]) + "\n",
-        NOTES,
-    ]
-    if picture is not None:
-        parts.append(f"![Time against size, both on logarithmic axes]({picture.name})\n")
-        parts.append(
-            "Power-law graphs of the same mean degree; contestants that take too long are left out of larger ones.\n"
-        )
+def page(runs: list[Run], stem: str) -> str:
+    """The page as Markdown; ``stem`` is how the names of its pictures begin."""
+    parts = [INTRODUCTION, *_headlines(runs, stem), _score(runs)]
+    for group in (*GROUPS, Group("More", tuple(_ungrouped(runs)), "")):
+        parts += _group(group, [run for run in runs if run.suite in group.suites], stem)
+    parts.append(HOW.format(suites=" ".join(dict.fromkeys(run.suite for run in runs))))
     parts.append("## Machine\n\n" + "\n".join(_machines(runs)) + "\n")
     return "\n".join(parts)
 
 
-def plot(points: list[Point], path: Path) -> None:
-    """Draw time against the number of entries, log-log, a line for each contestant."""
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import EngFormatter, NullLocator
+def _found(headline: Headline, runs: list[Run]) -> dict[str, Result]:
+    """The race of each instruction set, of those it was run with."""
+    pairs = ((isa, headline.find(runs, isa)) for isa in INSTRUCTION_SETS)
+    return {isa: result for isa, result in pairs if result is not None}
 
-    lines: dict[str, list[Point]] = defaultdict(list)
-    for point in points:
-        lines[point.contestant].append(point)
-    figure = Figure(figsize=(7, 4.6), layout="constrained")
-    axes = figure.subplots()
-    for name, line in lines.items():
-        colour, marker, dash = STYLES.get(name, ("#777777", "x", ":"))
-        entries, seconds = zip(*((point.entries, median(point.seconds)) for point in line), strict=True)
-        axes.plot(entries, seconds, color=colour, marker=marker, linestyle=dash, label=name)
-    axes.set(xscale="log", yscale="log", xlabel="entries of the matrix", ylabel="seconds")
-    axes.set_xticks([1e6 * 2**power for power in range(7)])
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(EngFormatter(places=0, sep=""))
-    axes.yaxis.set_major_formatter("{x:g}")
-    axes.grid(color="#dddddd", linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False)
-    figure.savefig(path, dpi=150)
+
+def _headlines(runs: list[Run], stem: str) -> Iterator[str]:
+    rows = [(headline, found) for headline in HEADLINES if (found := _found(headline, runs))]
+    if not rows:
+        return
+    sets = [isa for isa in INSTRUCTION_SETS if any(isa in found for _, found in rows)]
+    yield f"![How many times less Isotherm needs, with the goals]({stem}.png)\n"
+    columns = ["work", "against", *(INSTRUCTION_SETS[isa] for isa in sets), "goal"]
+    lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+    for headline, found in rows:
+        race = next(iter(found.values()))
+        cells = [_ratio(found[isa]) if isa in found else "" for isa in sets]
+        lines.append("| " + " | ".join([headline.title, race.peer, *cells, f"{race.goal:.3g}"]) + " |")
+    yield "\n".join(lines) + "\n"
+
+
+def _ratio(result: Result) -> str:
+    return f"{result.ratio:.3g} times less" + ("" if result.reached else ", **missed**")
+
+
+def _score(runs: list[Run]) -> str:
+    """How many goals were reached, and which were not."""
+    results = [(run, result) for run in runs for result in run.results]
+    missed = [(run, result) for run, result in results if not result.reached]
+    text = f"Of {len(results)} goals {len(results) - len(missed)} were reached."
+    if not missed:
+        return text + "\n"
+    rows = (f"- {result.work}{_with(run)}, against {result.peer}: {result.outcome()}" for run, result in missed)
+    return f"{text} These were missed:\n\n" + "\n".join(rows) + "\n"
+
+
+def _with(run: Run) -> str:
+    return "" if run.isa == "avx512" else f" ({INSTRUCTION_SETS.get(run.isa, run.isa)})"
+
+
+def _group(group: Group, runs: list[Run], stem: str) -> Iterator[str]:
+    if not runs:
+        return
+    yield f"## {group.title}\n"
+    if group.notes:
+        yield group.notes + "\n"
+    sets = dict.fromkeys(run.isa for run in runs)
+    for isa in sets:
+        if len(sets) > 1:
+            yield f"With {INSTRUCTION_SETS.get(isa, isa)}:\n"
+        yield from _tables([run for run in runs if run.isa == isa])
+    if any(run.points for run in runs):
+        yield f"![Time against size, both on logarithmic axes]({stem}-growth.png)\n"
+        yield "Power-law graphs of the same mean degree; contestants that take too long are left out of larger ones.\n"
+
+
+def _tables(runs: list[Run]) -> Iterator[str]:
+    costs, results = ([each for run in runs for each in getattr(run, kind)] for kind in ("costs", "results"))
+    if costs:
+        yield _cost_table(costs)
+    if results:
+        yield "\n".join([HEADER, *(result.row() for result in results)]) + "\n"
+
+
+def _cost_table(costs: list[Cost]) -> str:
+    """A row for each instruction set and number of threads, a column for each width."""
+    cells: dict[tuple[str, int], dict[int, float]] = defaultdict(dict)
+    for cost in costs:
+        cells[cost.isa, cost.threads][cost.width] = median(cost.nanoseconds)
+    widths = sorted({cost.width for cost in costs})
+    lines = ["| instruction set | threads | " + " | ".join(f"{width} columns" for width in widths) + " |"]
+    lines.append("|---|---" + "|---" * len(widths) + "|")
+    for (isa, threads), row in sorted(
+        cells.items(), key=lambda item: (list(INSTRUCTION_SETS).index(item[0][0]), item[0][1])
+    ):
+        values = " | ".join(f"{row[width]:.2f}" for width in widths)
+        lines.append(f"| {INSTRUCTION_SETS[isa]} | {threads} | {values} |")
+    return "\n".join(lines) + "\n"
+
+
+def _ungrouped(runs: list[Run]) -> Iterator[str]:
+    grouped = {suite for group in GROUPS for suite in group.suites}
+    yield from (run.suite for run in runs if run.suite not in grouped)
 
 
 def _machines(runs: list[Run]) -> list[str]:

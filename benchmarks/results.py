@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-__all__ = ["HEADER", "Point", "Result", "Run", "latest", "store"]
+__all__ = ["HEADER", "Cost", "Point", "Result", "Run", "latest", "overwrite", "store"]
 
 HEADER = "| work | peer | isotherm | isotherm needs | goal |\n|---|---|---|---|---|"
 
@@ -46,6 +47,11 @@ class Result:
         ]
         return f"| {' | '.join(cells)} |"
 
+    def outcome(self) -> str:
+        """The ratio and the goal, in words."""
+        ratio, words = (self.ratio, "times less") if self.goal >= 1 else (1 / self.ratio, "times as much")
+        return f"{ratio:.3g} {words}, goal {self._goal()}"
+
     def _ratio_and_spread(self) -> str:
         less = self.goal >= 1
         turns = [p / o if less else o / p for p, o in zip(self.theirs, self.ours, strict=True)]
@@ -54,8 +60,10 @@ class Result:
         return f"{ratio:.3g} {words}{spread}"
 
     def _verdict(self) -> str:
-        goal = f"at least {self.goal:.3g}" if self.goal >= 1 else f"at most {1 / self.goal:.3g}"
-        return f"{goal}: {'reached' if self.reached else 'MISSED'}"
+        return f"{self._goal()}: {'reached' if self.reached else 'MISSED'}"
+
+    def _goal(self) -> str:
+        return f"at least {self.goal:.3g}" if self.goal >= 1 else f"at most {1 / self.goal:.3g}"
 
 
 @dataclass(frozen=True)
@@ -71,8 +79,21 @@ class Point:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """Nanoseconds that the product takes for an entry, with an instruction set, a number of threads and of columns."""
+
+    isa: str
+    threads: int
+    width: int
+    nanoseconds: list[float]
+
+    def row(self) -> str:
+        return f"{self.isa}, {self.threads} threads, width {self.width}: {_describe(self.nanoseconds, 'ns an entry')}"
+
+
+@dataclass(frozen=True)
 class Run:
-    """One run of a suite, and where and when it ran."""
+    """One run of a suite, where and when it ran, and with which instruction set."""
 
     suite: str
     scale: float
@@ -80,12 +101,20 @@ class Run:
     machine: str
     results: list[Result] = field(default_factory=list)
     points: list[Point] = field(default_factory=list)
+    costs: list[Cost] = field(default_factory=list)
+    isa: str = "avx512"
+
+    def add(self, outcome: Result | Point | Cost) -> None:
+        """Take in what the suite measured."""
+        kept: dict[type, list[Any]] = {Result: self.results, Point: self.points, Cost: self.costs}
+        kept[type(outcome)].append(outcome)
 
     @classmethod
     def from_json(cls, line: str) -> "Run":
         parts = json.loads(line)
-        results = [Result(**part) for part in parts.pop("results")]
-        return cls(**parts | {"results": results, "points": [Point(**part) for part in parts["points"]]})
+        for name, kind in (("results", Result), ("points", Point), ("costs", Cost)):
+            parts[name] = [kind(**part) for part in parts.get(name, [])]
+        return cls(**parts)
 
 
 def store(run: Run, path: Path) -> None:
@@ -95,11 +124,20 @@ def store(run: Run, path: Path) -> None:
         lines.write(json.dumps(asdict(run)) + "\n")
 
 
-def latest(path: Path, scale: float, suites: Iterable[str]) -> list[Run]:
-    """The last run of each suite at this scale, in the order of the suites."""
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    runs = {run.suite: run for run in map(Run.from_json, lines) if run.scale == scale}
-    return [runs[suite] for suite in suites if suite in runs]
+def overwrite(runs: Iterable[Run], path: Path) -> None:
+    """Keep these runs in a file, and no others."""
+    path.unlink(missing_ok=True)
+    for run in runs:
+        store(run, path)
+
+
+def latest(paths: Iterable[Path], scale: float, suites: Iterable[str]) -> list[Run]:
+    """The last run of each suite with each instruction set at this scale, in the order of the suites."""
+    lines = (line for path in paths if path.exists() for line in path.read_text(encoding="utf-8").splitlines())
+    runs = {(run.suite, run.isa): run for run in map(Run.from_json, lines) if run.scale == scale}
+    order = {suite: number for number, suite in enumerate(suites)}
+    known = [run for run in runs.values() if run.suite in order]
+    return sorted(known, key=lambda run: (order[run.suite], -len(run.isa)))  # avx512, avx2 or base
 
 
 def _describe(values: list[float], unit: str) -> str:

@@ -1,4 +1,4 @@
-// Columns of text from Arrow, as far as node ids need them: the C stream interface, with texts in views.
+// Reads text columns from Arrow: the part of the C stream interface that node ids need, for the string view layout.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -32,7 +32,8 @@ struct ArrowArrayStream {
   void* private_data;
 };
 
-// A text of up to 12 bytes, followed by zeros; or its length, its first 4 bytes, and where it is.
+// A string view. Up to 12 bytes are stored inline, padded with zeros; a longer text has its first 4 bytes here, and a
+// buffer number and an offset.
 struct View {
   uint32_t length;
   char start[4];
@@ -41,7 +42,7 @@ struct View {
   bool operator==(const View& other) const { return std::memcmp(this, &other, sizeof(View)) == 0; }
 };
 
-// What has to be given back in the end.
+// Releases an Arrow struct at the end of its scope.
 template <class T>
 struct Owned : T {
   Owned() : T{} {}
@@ -51,7 +52,7 @@ struct Owned : T {
   }
 };
 
-// Calls f with the views and the buffers of each array of a stream.
+// Calls f with the views and the data buffers of each array in a stream.
 template <class F>
 void for_texts(ArrowArrayStream* stream, const F& f) {
   Owned<ArrowSchema> schema;

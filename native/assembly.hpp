@@ -1,10 +1,10 @@
-// Compressed rows: from a list of entries, from arcs both ways, from some rows of others.
+// Builds graphs in compressed rows: from a list of entries, from directed arcs, from a subset of the nodes.
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <numeric>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels.hpp"
@@ -26,7 +26,7 @@ struct Sorted {
   int64_t rows;
 };
 
-// Sorts the entries of a row by column; equal ones stay in order.
+// A stable sort of the entries of a row by column.
 template <class T>
 class RowSorter {
  public:
@@ -40,7 +40,7 @@ class RowSorter {
   typedef int32_t Lanes __attribute__((vector_size(32)));
   static constexpr int32_t kLanes = 8, kShort = 64;
 
-  // The place of each is the number of those before it: for a short row it is fastest to compare them all.
+  // The place of an entry is the number of entries before it. In a short row, comparing all pairs is fastest.
   ISOTHERM_INLINE void sort_short(int32_t* columns, T* weights, int32_t count) {
     alignas(Lanes) int32_t keys[kShort], places[kShort];
     T values[kShort];
@@ -78,7 +78,7 @@ class RowSorter {
   std::vector<Pair> pairs_;
 };
 
-// Calls f with each run of entries in the same row: most lists are grouped by source.
+// Calls f(row, from, to) for each run of consecutive entries in the same row. Most edge lists are grouped by source.
 template <class F>
 void in_runs(const int32_t* rows, int64_t begin, int64_t end, const F& f) {
   for (int64_t from = begin, to = begin; from < end; from = to) {
@@ -88,8 +88,8 @@ void in_runs(const int32_t* rows, int64_t begin, int64_t end, const F& f) {
   }
 }
 
-// A counting sort by row, each thread with a part of the list and with places of its own in every row; then each row
-// by column.
+// A counting sort by row, followed by a sort of each row by column. Each thread takes a part of the list and has its
+// own range of places in every row.
 template <class T>
 void assemble(const Entries<T>& list, const Sorted<T>& out, int threads) {
   constexpr int64_t ahead = 16;
@@ -132,9 +132,9 @@ void assemble(const Entries<T>& list, const Sorted<T>& out, int threads) {
   });
 }
 
-// The bipartite graph [[0, A], [A^T, 0]] of the arcs A: rows 0 to n - 1 hold the arcs out of each node, to n + target;
-// rows n to 2n - 1 those into it, from source, in order. Sizes of the outputs: 2n + 1, 2 entries, 2 entries. Each thread
-// reads all arcs, and writes those into a part of the nodes.
+// The bipartite graph [[0, A], [A^T, 0]] of the arcs A. Rows 0 to n - 1 hold the arcs out of each node, with column
+// n + target. Rows n to 2n - 1 hold the arcs into each node, with column source, in ascending order. For m arcs the
+// outputs have sizes 2n + 1, 2m and 2m. Each thread reads all arcs and writes those whose target is in its range.
 template <class T>
 void bipartite(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
   constexpr int64_t ahead = 16;
@@ -171,7 +171,7 @@ void bipartite(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
   });
 }
 
-// The part of a symmetric matrix between the nodes listed in `order`, renumbered by that order.
+// The submatrix of the nodes in `order`, renumbered: node order[v] becomes v.
 template <class T>
 void renumber(const Csr<T>& graph, const int32_t* order, int64_t nodes, std::vector<int64_t>& indptr,
               std::vector<int32_t>& indices, std::vector<T>& weights) {

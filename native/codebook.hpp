@@ -1,7 +1,8 @@
-// Node ids to positions, by first appearance: an open-addressing table of hashed keys.
+// Numbers node ids by first appearance, with an open-addressing hash table.
 //
-// An entry is two words: the key, and in one more the upper half of its check and the position plus one; zeros where
-// free. The number of slots is a power of two.
+// A key is two 64-bit hashes, `word` and `check`. A table entry is also two words: the `word` of the key, and a tag,
+// whose upper half is that of the `check` and whose lower half is the position plus one. A free entry is all zeros.
+// The number of slots is a power of two.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -26,7 +27,7 @@ class Table {
   int64_t home(uint64_t word) const { return static_cast<int64_t>((word * 0x9e3779b97f4a7c15ull) >> shift_); }
   void prefetch(uint64_t word) const { __builtin_prefetch(entries_ + home(word), 1); }
 
-  // The entry of a key, or the free one where it belongs.
+  // The entry of a key, or the free entry where it belongs.
   Entry& find(uint64_t word, uint64_t check) {
     for (int64_t slot = home(word);; slot = (slot + 1) & mask_) {
       Entry& entry = entries_[slot];
@@ -45,8 +46,8 @@ struct Ends {
   int32_t* codes;
 };
 
-// Numbers pairs of keys, the source before the target; returns where new ones are first seen: row times two, plus one
-// for a target.
+// Numbers pairs of keys, the source before the target. Returns where each new key first appears: 2 * row for a source,
+// 2 * row + 1 for a target.
 inline std::vector<int64_t> number(Table table, int64_t size, const Ends& source, const Ends& target, int64_t rows) {
   constexpr int64_t ahead = 32;
   std::vector<int64_t> first;
@@ -72,7 +73,7 @@ inline std::vector<int64_t> number(Table table, int64_t size, const Ends& source
   return first;
 }
 
-// Two hashes of each text, with different seeds. A text that is the same as the one before has its key too.
+// Two hashes of each text, with different seeds. A text equal to the one before reuses its key.
 class TextHasher {
  public:
   TextHasher(uint64_t* words, uint64_t* checks) : words_(words), checks_(checks) {}
@@ -103,7 +104,7 @@ class TextHasher {
     return value;
   }
 
-  // Both halves of the product depend on all bits of both factors; the seeds are digits of pi.
+  // Each bit of the result depends on both factors. The constants below are digits of pi.
   static uint64_t fold(uint64_t a, uint64_t b) {
     const auto product = static_cast<unsigned __int128>(a) * b;
     return static_cast<uint64_t>(product >> 64) ^ static_cast<uint64_t>(product);
@@ -118,7 +119,7 @@ class TextHasher {
     Key key{length * 0x452821e638d01377ull, length * 0xbe5466cf34e90c6cull};
     if (length <= 12) return finished(mixed(key, load(view.start), view.offset));
     const char* text = buffers[view.buffer] + view.offset;
-    const char* const last = text + length - 16;  // perhaps with bytes that were seen
+    const char* const last = text + length - 16;  // may overlap the block before
     if (length < 16) return finished(mixed(key, load(text), load(last + 8)));
     for (; text < last; text += 16) key = mixed(key, load(text), load(text + 8));
     return finished(mixed(key, load(last), load(last + 8)));
@@ -131,7 +132,7 @@ class TextHasher {
   uint64_t *words_, *checks_;
 };
 
-// Enters the keys of one table into another that is empty.
+// Copies the entries of one table into a larger, empty one.
 inline void rehash(const uint64_t* old, int64_t slots, Table table) {
   for (int64_t slot = 0; slot < slots; ++slot)
     if (old[2 * slot + 1] != 0) table.find(old[2 * slot], old[2 * slot + 1] & kHigh) = {old[2 * slot], old[2 * slot + 1]};

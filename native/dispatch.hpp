@@ -1,73 +1,88 @@
-// Who runs a loop: how many threads, and which instruction set.
+// How a loop runs: cut into chunks, on several threads, with the best instruction set of the processor.
 #pragma once
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <iterator>
+#include <new>
+#include <system_error>
 #include <thread>
+#include <type_traits>
 #include <vector>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
 
+#define ISOTHERM_INLINE __attribute__((always_inline))
+
 namespace isotherm {
 
 #if defined(__x86_64__) && defined(__linux__)
 #define ISOTHERM_X86 1
+#endif
+
+// The kernels are compiled once for each of these; base is what the compiler assumes unasked (SSE2 on x86-64).
 enum class Isa { base, avx2, avx512 };
+constexpr Isa kIsas[] = {Isa::avx512, Isa::avx2, Isa::base};  // best first
 
-inline Isa detect_isa() {
+inline const char* name_of(Isa isa) {
+  return isa == Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "base";
+}
+
+inline bool processor_has(Isa isa) {
+#ifdef ISOTHERM_X86
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq"))
-    return Isa::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::avx2;
-  return Isa::base;
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (isa == Isa::avx2) return avx2;
+  if (isa == Isa::avx512)
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq");
+#endif
+  return isa == Isa::base;
 }
 
-inline Isa isa() {
-  static const Isa found = detect_isa();
-  return found;
-}
+// The instruction set in use. Python may change it when the module is imported, before any kernel runs.
+inline Isa active_isa = *std::find_if(std::begin(kIsas), std::end(kIsas), processor_has);
 
-inline const char* isa_name() {
-  return isa() == Isa::avx512 ? "avx512" : isa() == Isa::avx2 ? "avx2" : "sse2";
-}
+// The bytes of a register, as a type: each instruction set has its own, and loops over blocks are compiled for it.
+template <int Bytes>
+using Registers = std::integral_constant<int, Bytes>;
 
+#ifdef ISOTHERM_X86
 // The body is always_inline, so each of these compiles it anew for its own instruction set.
 template <class Body>
 __attribute__((target("avx512f,avx512vl,avx512dq,avx2,fma"), noinline)) void run_avx512(
     const Body& body, int64_t chunk, int64_t begin, int64_t end) {
-  body(chunk, begin, end);
+  body(Registers<64>{}, chunk, begin, end);
 }
 template <class Body>
 __attribute__((target("avx2,fma"), noinline)) void run_avx2(const Body& body, int64_t chunk,
                                                             int64_t begin, int64_t end) {
-  body(chunk, begin, end);
+  body(Registers<32>{}, chunk, begin, end);
 }
-#else
-inline const char* isa_name() { return "base"; }
 #endif
 
 template <class Body>
 void run(const Body& body, int64_t chunk, int64_t begin, int64_t end) {
 #ifdef ISOTHERM_X86
-  if (isa() == Isa::avx512) return run_avx512(body, chunk, begin, end);
-  if (isa() == Isa::avx2) return run_avx2(body, chunk, begin, end);
+  if (active_isa == Isa::avx512) return run_avx512(body, chunk, begin, end);
+  if (active_isa == Isa::avx2) return run_avx2(body, chunk, begin, end);
 #endif
-  body(chunk, begin, end);
+  body(Registers<16>{}, chunk, begin, end);  // SSE2, NEON and most others
 }
 
-// Rows are cut into chunks of about equal work. The cut depends on the data alone, never on the number of
-// threads, so that sums taken chunk by chunk are the same to the last bit on any machine.
+// Rows are cut into chunks of about equal work. The cut depends on the data alone and never on the number of threads.
+// Sums are taken chunk by chunk, so any number of threads gives the same bits.
 struct Chunks {
   std::vector<int64_t> bounds;
   int64_t work;
   int64_t count() const { return static_cast<int64_t>(bounds.size()) - 1; }
 };
 
-constexpr int64_t kChunkWork = 1 << 14;   // entries, some 20 microseconds
-constexpr int64_t kThreadWork = 1 << 19;  // what one more thread is worth: less fits the cache of one core
-constexpr int64_t kRowWork = 4;           // the cost of a row in entries, beside its entries
+constexpr int64_t kChunkWork = 1 << 14;   // entries; about 20 microseconds
+constexpr int64_t kThreadWork = 1 << 19;  // entries per extra thread; smaller graphs fit the cache of one core
+constexpr int64_t kRowWork = 4;           // fixed cost of a row, in entries
 
 inline int64_t chunk_count(int64_t work) {
   return std::clamp<int64_t>(work / kChunkWork, 1, 4096);
@@ -97,40 +112,80 @@ inline Chunks entry_chunks(const int64_t* indptr, int64_t rows) {
   return chunks;
 }
 
-// Numbers below the normal range, which a residual reaches where it has died out, are taken for 0 while this lives:
-// the processor would handle them a hundred times more slowly.
+// While this object lives, the thread treats denormal numbers as 0. A residual that has died out becomes denormal, and
+// arithmetic on denormals is about a hundred times slower.
 struct NoDenormals {
 #if defined(__x86_64__)
   unsigned saved = _mm_getcsr();
   NoDenormals() { _mm_setcsr(saved | 0x8040); }
   ~NoDenormals() { _mm_setcsr(saved); }
+#elif defined(__aarch64__)
+  uint64_t saved;
+  NoDenormals() {
+    asm volatile("mrs %0, fpcr" : "=r"(saved));
+    asm volatile("msr fpcr, %0" : : "r"(saved | 1u << 24));
+  }
+  ~NoDenormals() { asm volatile("msr fpcr, %0" : : "r"(saved)); }
+#else
+  ~NoDenormals() {}  // not trivial, or compilers warn of an unused variable
 #endif
 };
 
-// Threads live for one call: starting one costs some 20 microseconds, far less than a chunk of work, and there
-// is no pool to busy-wait, to oversubscribe, or to break in a forked child. Small work stays on this thread.
+// Runs work() on this thread and on up to `helpers` more. work() shares out the tasks by itself, so it does not matter
+// how many threads can be started: where memory or the limit on threads runs out, this thread does the rest. The first
+// exception is thrown again when all threads have ended. One that left its thread would end the process.
+//
+// Threads live for one call. Starting one costs about 20 microseconds, little beside the work that it takes over. There
+// is no pool that could busy-wait, oversubscribe the cores or break in a forked child.
+template <class Work>
+void on_threads(int64_t helpers, const Work& work) {
+  std::exception_ptr failure;
+  std::atomic_flag failed = ATOMIC_FLAG_INIT;
+  const auto guarded = [&]() noexcept {
+    try {
+      work();
+    } catch (...) {
+      if (!failed.test_and_set()) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> pool;
+  try {
+    for (int64_t t = 0; t < helpers; ++t) pool.emplace_back(guarded);
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+  guarded();
+  for (auto& thread : pool) thread.join();
+  if (failure) std::rethrow_exception(failure);
+}
+
+// Calls body(registers, chunk, begin, end) for each chunk. The first argument is for the rows of a block (rows.hpp).
+// Small work stays on this thread.
 template <class Body>
-void for_chunks(const Chunks& chunks, int threads, const Body& body) {
+void for_block_chunks(const Chunks& chunks, int threads, const Body& body) {
   std::atomic<int64_t> next{0};
-  auto worker = [&] {
+  on_threads(std::min<int64_t>({threads - 1, chunks.count() - 1, chunks.work / kThreadWork}), [&] {
     const NoDenormals here;
     for (int64_t c; (c = next.fetch_add(1)) < chunks.count();)
       run(body, c, chunks.bounds[c], chunks.bounds[c + 1]);
-  };
-  const int64_t helpers = std::min<int64_t>({threads - 1, chunks.count() - 1, chunks.work / kThreadWork});
-  std::vector<std::thread> pool;
-  for (int64_t t = 0; t < helpers; ++t) pool.emplace_back(worker);
-  worker();
-  for (auto& thread : pool) thread.join();
+  });
 }
 
-// Calls body(part) for each part of a work, each on a thread of its own.
+// The same for loops that know nothing of blocks: body(chunk, begin, end).
+template <class Body>
+void for_chunks(const Chunks& chunks, int threads, const Body& body) {
+  for_block_chunks(chunks, threads, [&](auto, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    body(chunk, begin, end);
+  });
+}
+
+// Calls body(part) for each part from 0 to parts - 1, on as many threads if they can be started.
 template <class Body>
 void in_parts(int64_t parts, const Body& body) {
-  std::vector<std::thread> pool;
-  for (int64_t part = 1; part < parts; ++part) pool.emplace_back(body, part);
-  body(0);
-  for (auto& thread : pool) thread.join();
+  std::atomic<int64_t> next{0};
+  on_threads(parts - 1, [&] {
+    for (int64_t part; (part = next.fetch_add(1)) < parts;) body(part);
+  });
 }
 
 }  // namespace isotherm

@@ -1,11 +1,11 @@
 // Randomised approximate elimination of the interior of a Dirichlet problem (Kyng and Sachdeva 2016; Gao, Kyng and
-// Spielman 2023). A node is removed and its neighbours are joined with each other instead; of that clique only one
-// sampled edge a neighbour is kept, with weights that are right on average. Nodes of one or two neighbours are removed
-// exactly, so trees and chains vanish. The seeds, merged into one ground node, are never removed.
+// Spielman 2023). Exact elimination removes a node and joins its neighbours into a clique. Here only one sampled edge
+// per neighbour is kept of that clique, with a weight that is right on average. Nodes with one or two neighbours are
+// removed exactly, so trees and chains vanish. The seeds are merged into one ground node, which is never removed.
 //
-// The interior is first cut into domains that fit a core's own cache. Nodes next to another domain, and those with so
-// many neighbours that they are better removed late, are left to the end, so the domains know nothing of each other
-// and share out among threads. What is done depends on the graph and the seed alone, not on the number of threads.
+// The interior is first cut into domains that fit a core's own cache. Nodes next to another domain are left to the
+// end, and so are nodes with many neighbours. The domains are then independent, and threads share them out. The
+// result depends on the graph and the random seed, not on the number of threads.
 #pragma once
 #include <utility>
 #include <vector>
@@ -14,8 +14,9 @@
 
 namespace isotherm {
 
-// Node order[v] is the v-th to go; then x_v = pivot_v r_v + sum of share_e x_{target_e} over its entries. Domain d has
-// the positions domains[d] to domains[d + 1]; its targets are in itself or, listed last, beyond all domains.
+// The approximate factor. Node order[v] is the v-th to be removed; back substitution sets
+// x_v = pivot_v r_v + sum over its entries e of share_e x_{target_e}. Domain d has the positions domains[d] to
+// domains[d + 1] - 1. Its targets are in the same domain or, listed last, in the rest, behind all domains.
 struct Factor {
   std::vector<int32_t> order;
   std::vector<double> pivots;
@@ -28,7 +29,7 @@ struct Factor {
   std::vector<float> back_shares;
 };
 
-// Nodes by their present degree, to find one of the least; degrees above the last bucket share it.
+// A bucket queue of nodes by current degree. Degrees beyond the last bucket share it.
 class DegreeQueue {
  public:
   DegreeQueue(int64_t nodes) : next_(nodes, -1), previous_(nodes, -1), bucket_(nodes, -1), heads_(kBuckets, -1) {}
@@ -45,7 +46,7 @@ class DegreeQueue {
     least_ = std::min(least_, bucket);
   }
 
-  // A node of the least degree, or -1 if that is above the limit or none is left.
+  // Takes a node of least degree; -1 if the queue is empty or that degree exceeds the limit.
   int32_t take(int32_t limit) {
     while (least_ < kBuckets && heads_[least_] < 0) ++least_;
     if (least_ > limit || least_ == kBuckets) return -1;
@@ -68,7 +69,7 @@ class DegreeQueue {
   int32_t least_ = 0;
 };
 
-// xorshift64*, enough for sampling, the same everywhere for the same seed.
+// xorshift64*: good enough for sampling, and the same on every machine for the same seed.
 struct Random {
   uint64_t state;
   double operator()() {
@@ -79,7 +80,7 @@ struct Random {
   }
 };
 
-// What became of the nodes of one domain, in the order in which they went; targets are names.
+// The factor rows of one domain, in order of removal. Targets are node numbers of the whole graph.
 struct Removed {
   std::vector<int32_t> order;
   std::vector<double> pivots;
@@ -88,12 +89,16 @@ struct Removed {
   std::vector<float> shares;
 };
 
+// Weights below this count as this: products of weights may become 0, and an edge of weight 0 is dead. A NaN, which an
+// overflow can leave, counts as this too.
+inline double living(double weight) { return std::max(std::numeric_limits<double>::min(), weight); }
+
 struct Edge {
   int32_t a, b;  // b = -1: the ground
   double weight;
 };
 
-// The elimination of the first `own` of the named nodes; the others only receive edges.
+// Eliminates the first `own` of the given nodes; the others only receive edges. `names` are their numbers in the graph.
 class Elimination {
  public:
   Elimination(std::vector<int32_t> names, int64_t own, uint64_t seed) : random_{seed}, own_(own), names_(std::move(names)) {
@@ -105,7 +110,8 @@ class Elimination {
     gone_.assign(nodes, 0);
   }
 
-  void join(int32_t a, int32_t b, double weight) {
+  void join(int32_t a, int32_t b, double given) {
+    const double weight = living(given);
     const auto half = static_cast<int32_t>(ends_.size());
     ends_.push_back({b, first_[a], weight});
     ends_.push_back({a, first_[b], weight});
@@ -115,9 +121,9 @@ class Elimination {
     ++degree_[b];
   }
 
-  void ground(int32_t a, double weight) { ground_[a] += weight; }
+  void ground(int32_t a, double weight) { ground_[a] += living(weight); }
 
-  // Remove nodes while there are some with at most so many neighbours.
+  // Removes nodes, fewest neighbours first, until all that are left have more than `limit`.
   Removed run(int32_t limit) {
     DegreeQueue queue(own_);
     for (int32_t v = 0; v < own_; ++v) queue.put(v, degree_[v]);
@@ -131,7 +137,7 @@ class Elimination {
     return removed;
   }
 
-  // The edges between nodes that are still there, by their names.
+  // The edges between nodes that were not removed, by names.
   std::vector<Edge> remaining() const {
     std::vector<Edge> edges;
     for (size_t v = 0; v < names_.size(); ++v)
@@ -143,7 +149,7 @@ class Elimination {
   }
 
  private:
-  // An edge is two half-edges, 2e and 2e + 1, each in the list of one end and naming the other.
+  // Edge e is two half-edges, 2e and 2e + 1. Each is in the linked list of one end and points to the other end.
   struct Half {
     int32_t to, next;
     double weight;  // 0: dead
@@ -159,7 +165,7 @@ class Elimination {
     --degree_[owner];
   }
 
-  // The neighbours of a node with parallel edges merged, lightest first.
+  // Fills star_ with the neighbours of a node, lightest first, parallel edges merged.
   void collect(int32_t node) {
     star_.clear();
     for (int32_t half = first_[node]; half >= 0; half = ends_[half].next) {
@@ -198,16 +204,16 @@ class Elimination {
     removed.indptr.push_back(static_cast<int64_t>(removed.targets.size()));
     removed.pivots.push_back(1 / total);
     for (int64_t k = 0; k + 1 < rays; ++k) replace(k, total);
-    if (star_[rays - 1].node >= 0) kill(star_[rays - 1].half ^ 1, star_[rays - 1].node);
+    if (rays > 0 && star_[rays - 1].node >= 0) kill(star_[rays - 1].half ^ 1, star_[rays - 1].node);
   }
 
-  // Ray k becomes an edge from its end to the end of a heavier ray, drawn in proportion to weight.
+  // Replaces ray k by an edge from its end to the end of a later, heavier ray, drawn in proportion to weight.
   void replace(int64_t k, double total) {
     const double rest = total - below_[k + 1];
     const double drawn = below_[k + 1] + random_() * rest;
     auto other = std::upper_bound(below_.begin() + k + 1, below_.end(), drawn) - below_.begin() - 1;
     other = std::clamp<int64_t>(other, k + 1, static_cast<int64_t>(star_.size()) - 1);
-    const double weight = star_[k].weight * rest / total;
+    const double weight = living(star_[k].weight * rest / total);
     const Star &one = star_[k], &two = star_[other];
     if (one.node < 0) {
       ground_[two.node] += weight;
@@ -232,11 +238,11 @@ class Elimination {
   std::vector<Star> star_;
 };
 
-constexpr int32_t kBusy = 24;  // neighbours with which a node is better removed late
-constexpr int32_t kQuiet = 4;  // the same where the domains are not far apart, as in a graph of communities
+constexpr int32_t kBusy = 24;  // a node with more neighbours than this is removed late
+constexpr int32_t kQuiet = 4;  // the same where domains cover under 90% of the interior, as in a graph of communities
 
-// The interior in domains of about `size` nodes: list[bounds[d]] to list[bounds[d + 1] - 1], with no edge between two
-// of them; then the rest, which are busy or next to an earlier domain.
+// The interior, cut into domains of about `size` nodes. Domain d is list[bounds[d]] to list[bounds[d + 1] - 1]; no edge
+// joins two domains. The rest of the list are nodes that are busy or next to an earlier domain.
 struct Domains {
   std::vector<int32_t> list;
   std::vector<int64_t> bounds{0};
@@ -278,7 +284,7 @@ Domains find_domains(const Csr<T>& graph, const uint8_t* interior, int64_t size)
   return found;
 }
 
-// Removes the nodes of one domain; `place` tells where in `domains.list` a node is, -1 for the ground.
+// Eliminates one domain. `place` is the position of each node in `domains.list`, or -1 for the ground.
 template <class T>
 Removed eliminate_domain(const Csr<T>& graph, const Domains& domains, int64_t number, const std::vector<int32_t>& place,
                          uint64_t seed, std::vector<Edge>& remaining) {
@@ -312,7 +318,7 @@ Removed eliminate_domain(const Csr<T>& graph, const Domains& domains, int64_t nu
   return removed;
 }
 
-// Removes what the domains left: the nodes of the rest, and those that became busy.
+// Eliminates what the domains left over: the rest, and nodes that became busy.
 template <class T>
 Removed eliminate_rest(const Csr<T>& graph, const Domains& domains, const std::vector<Removed>& removed,
                        const std::vector<std::vector<Edge>>& remaining, const std::vector<int32_t>& place,
@@ -394,7 +400,7 @@ Factor eliminate(const Csr<T>& graph, const uint8_t* interior, uint64_t seed, in
   for (size_t v = 0; v < domains.list.size(); ++v) place[domains.list[v]] = static_cast<int32_t>(v);
   std::vector<Removed> parts(domains.count());
   std::vector<std::vector<Edge>> remaining(domains.count());
-  Chunks chunks{{}, graph.indptr[graph.rows] * 16};  // a removed edge costs about as much as so many products
+  Chunks chunks{{}, graph.indptr[graph.rows] * 16};  // removing an edge costs about as much as 16 products
   for (int64_t d = 0; d <= domains.count(); ++d) chunks.bounds.push_back(d);
   for_chunks(chunks, threads, [&](int64_t d, int64_t, int64_t) {
     parts[d] = eliminate_domain(graph, domains, d, place, seed + static_cast<uint64_t>(d), remaining[d]);

@@ -1,23 +1,25 @@
-// The hot loops. Bare arrays in, bare arrays out; src/isotherm/kernels/reference.py says the same in SciPy.
+// The hot loops, on bare arrays. src/isotherm/kernels/reference.py has the same functions in SciPy.
 //
-// A graph is CSR: indptr (n + 1), indices (entries), weights (entries) or null where all weights are one.
-// A block is a row-major n x W array of temperatures, W one of 2, 4, 8, 16, so that one row fills at most one
-// cache line in float32 and the loop over its columns is a vector register.
+// A graph is in compressed sparse rows: indptr (n + 1), indices (entries), weights (entries), or null if all are one.
+// A block is a row-major n x W array of temperatures, where W is 2, 4, 8 or 16. In float32 a row fills at most one
+// cache line. The columns of a row are the lanes of one register or of several (rows.hpp).
 #pragma once
 #include <cmath>
 #include <cstring>
 #include <limits>
 
-#include "dispatch.hpp"
-
-#define ISOTHERM_INLINE __attribute__((always_inline))
+#include "rows.hpp"
 
 namespace isotherm {
 
-// Rows of at most this many entries ahead are fetched before they are needed, into the second-level cache: more of
-// those requests can be under way at once than of those for the first. A block that fits there is not far.
+// A row of the block is prefetched some entries before it is needed, into the second-level cache: the processor can
+// keep more such requests in flight than requests for the first level. How many entries was measured by processor
+// time on a busy machine: with registers of 64 bytes 32 was better than 64 by a quarter, with 32 bytes it was the other
+// way round by a tenth. Blocks of at most kNear bytes fit the second level
+// anyway and need no prefetch; larger ones are called far.
 constexpr int64_t kAhead = 32;
-constexpr int kLevel2 = 2;
+constexpr int64_t entries_ahead(int register_bytes) { return register_bytes == 64 ? kAhead : 2 * kAhead; }
+constexpr int kLevel2 = 2;  // the locality argument of __builtin_prefetch
 constexpr int64_t kNear = 1 << 20;
 
 template <class T>
@@ -28,14 +30,8 @@ struct Csr {
   int64_t rows;
 };
 
-template <class T, int W>
-struct Lanes {
-  typedef T Row __attribute__((vector_size(sizeof(T) * W), aligned(sizeof(T))));
-  typedef double Wide __attribute__((vector_size(sizeof(double) * W)));
-};
-
-// What one pass over a block measured, each with one value a column and a last one for the closing column:
-// minus the sum of the columns that `closing` marks, which is the class that was not solved for.
+// What one pass over a block measured: one value per column, and a last one for the closing column. The closing column
+// is minus the sum of the columns that `closing` marks; it stands for the class that was not solved for.
 template <int W>
 struct Report {
   double dot[W + 1] = {};      // r . D^-1 r  or  p . q
@@ -64,42 +60,69 @@ Report<W> total(const std::vector<Report<W>>& parts) {
   return all;
 }
 
-template <class V>
-ISOTHERM_INLINE inline V larger_magnitude(V best, V value) {
-  const V magnitude = value < 0 ? -value : value;
-  return magnitude > best ? magnitude : best;
+template <class Row>
+ISOTHERM_INLINE inline void prefetch(const typename Row::Number* block, int64_t i) {
+  const auto* const first = reinterpret_cast<const char*>(block + i * Row::kWidth);
+  for (size_t line = 0; line < sizeof(Row); line += 64) __builtin_prefetch(first + line, 0, kLevel2);
 }
 
-template <int W, class V>
-ISOTHERM_INLINE inline auto lane_sum(V value) {
-  if constexpr (W == 1) {
-    return value[0];
-  } else {  // halves first: sums one after the other would wait for each other
-    using Half = typename Lanes<std::remove_reference_t<decltype(value[0])>, W / 2>::Row;
-    Half low, high;
-    std::memcpy(&low, &value, sizeof low);
-    std::memcpy(&high, reinterpret_cast<const char*>(&value) + sizeof low, sizeof high);
-    return lane_sum<W / 2>(low + high);
+// The largest magnitude of each column, and of the closing column.
+template <class Row>
+struct Largest {
+  Row columns;
+  typename Row::Number closing = 0;
+
+  ISOTHERM_INLINE void add(const Row& value, const Row& marked) { add(value, lane_sum(value * marked)); }
+  ISOTHERM_INLINE void add(const Row& value, typename Row::Number others) {
+    columns = larger_magnitude(columns, value);
+    closing = std::max(closing, std::abs(others));
   }
-}
+  template <int W>
+  ISOTHERM_INLINE void put(double (&out)[W]) const {
+    widened(columns).put(out);
+    out[W - 1] = closing;
+  }
+};
 
-// Sum over the neighbours of row i: (A x)_i. In several chains where they are near: each addition waits for the last.
-template <class T, int W, bool Weighted, bool Far>
-ISOTHERM_INLINE inline typename Lanes<T, W>::Row gather(const Csr<T>& graph, const T* x, int64_t i, int64_t last) {
-  using Row = typename Lanes<T, W>::Row;
-  constexpr int64_t chains = Far ? 1 : sizeof(Row) <= 64 ? 4 : 2;
+// Sum, sum of squares and largest magnitude of each column, and of the closing column.
+template <class Row>
+struct Moments {
+  Wide<Row> sum, square;
+  double closing_sum = 0, closing_square = 0;
+  Largest<Row> size;
+
+  ISOTHERM_INLINE void add(const Row& value, const Row& marked) {
+    const Wide<Row> wide = widened(value);
+    sum += wide;
+    square += wide * wide;
+    const typename Row::Number others = lane_sum(value * marked);
+    closing_sum -= others;
+    closing_square += static_cast<double>(others) * others;
+    size.add(value, others);
+  }
+  template <int W>
+  ISOTHERM_INLINE void put(Report<W>& report) const {
+    sum.put(report.sum);
+    square.put(report.square);
+    report.sum[W] = closing_sum;
+    report.square[W] = closing_square;
+    size.put(report.size);
+  }
+};
+
+// (A x)_i, the sum over the neighbours of row i. A near block is summed in several independent chains, because within
+// one chain each addition waits for the one before; for a far block memory is the limit, and one chain is enough.
+template <class Row, bool Weighted, bool Far, class T>
+ISOTHERM_INLINE inline Row gather(const Csr<T>& graph, const T* x, int64_t i, int64_t last) {
+  constexpr int64_t chains = Far ? 1 : std::max(1, 4 / Row::kRegisters);
+  const int64_t end = graph.indptr[i + 1], ahead = std::min(entries_ahead(Row::kBytes), last + 1 - end);
   const auto neighbour = [&](int64_t e) ISOTHERM_INLINE -> Row {
-    if constexpr (Far) {
-      const T* ahead = x + static_cast<int64_t>(graph.indices[std::min(e + kAhead, last)]) * W;
-      __builtin_prefetch(ahead, 0, kLevel2);
-      if constexpr (sizeof(Row) > 64) __builtin_prefetch(reinterpret_cast<const char*>(ahead) + 64, 0, kLevel2);
-    }
-    const Row& row = *reinterpret_cast<const Row*>(x + static_cast<int64_t>(graph.indices[e]) * W);
-    if constexpr (Weighted) return graph.weights[e] * row;
+    if constexpr (Far) prefetch<Row>(x, graph.indices[e + ahead]);
+    const Row row = Row::at(x, graph.indices[e]);
+    if constexpr (Weighted) return row * graph.weights[e];
     else return row;
   };
   Row sums[chains] = {};
-  const int64_t end = graph.indptr[i + 1];
   int64_t e = graph.indptr[i];
   for (; e + chains <= end; e += chains)
     for (int64_t c = 0; c < chains; ++c) sums[c] += neighbour(e + c);
@@ -111,204 +134,175 @@ ISOTHERM_INLINE inline typename Lanes<T, W>::Row gather(const Csr<T>& graph, con
 // One sweep, eq. 4 of the paper: out = D^-1 A x where scale = 1 / degree, out = x where scale = 0 (seeds, unreached).
 template <class T, int W, bool Weighted, bool Far>
 Report<W> sweep(const Csr<T>& graph, const T* scale, const T* closing, const T* x, T* out, int threads) {
-  using Row = typename Lanes<T, W>::Row;
-  using Wide = typename Lanes<T, W>::Wide;
   const Chunks chunks = entry_chunks(graph.indptr, graph.rows);
   std::vector<Report<W>> parts(chunks.count());
   const int64_t last = graph.indptr[graph.rows] - 1;
-  const Row marked = *reinterpret_cast<const Row*>(closing);
-  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    Row step = {}, size = {};
-    Wide sum = {}, square = {};
-    T closing_step = 0, closing_size = 0;
-    double closing_sum = 0, closing_square = 0;
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    const Row marked = Row::at(closing);
+    Largest<Row> step;
+    Moments<Row> moments;
     for (int64_t i = begin; i < end; ++i) {
-      const Row old = *reinterpret_cast<const Row*>(x + i * W);
-      const Row fresh = scale[i] > 0 ? gather<T, W, Weighted, Far>(graph, x, i, last) * scale[i] : old;
-      *reinterpret_cast<Row*>(out + i * W) = fresh;
-      step = larger_magnitude(step, fresh - old);
-      size = larger_magnitude(size, fresh);
-      const Wide wide = __builtin_convertvector(fresh, Wide);
-      sum += wide;
-      square += wide * wide;
-      closing_step = std::max(closing_step, std::abs(lane_sum<W>((fresh - old) * marked)));
-      const T others = lane_sum<W>(fresh * marked);
-      closing_size = std::max(closing_size, std::abs(others));
-      closing_sum -= others;
-      closing_square += static_cast<double>(others) * others;
+      const Row old = Row::at(x, i);
+      const Row fresh = scale[i] > 0 ? gather<Row, Weighted, Far>(graph, x, i, last) * scale[i] : old;
+      fresh.put(out, i);
+      step.add(fresh - old, marked);
+      moments.add(fresh, marked);
     }
-    Report<W>& part = parts[chunk];
-    for (int c = 0; c < W; ++c) {
-      part.step[c] = part.residual[c] = step[c];
-      part.sum[c] = sum[c];
-      part.square[c] = square[c];
-      part.size[c] = size[c];
-    }
-    part.step[W] = part.residual[W] = closing_step;
-    part.sum[W] = closing_sum;
-    part.square[W] = closing_square;
-    part.size[W] = closing_size;
+    step.put(parts[chunk].step);
+    step.put(parts[chunk].residual);
+    moments.put(parts[chunk]);
   });
   return total(parts);
 }
 
-// out = scale (A x) on some rows of a graph, given by their part of indptr; where scale = 0, out stays as it is.
+// out = scale (A x) on the rows of a slice of indptr; out is left as it is where scale = 0.
 template <class T, int W, bool Weighted, bool Far>
 void average(const Csr<T>& graph, const T* scale, const T* x, T* out, int threads) {
-  using Row = typename Lanes<T, W>::Row;
   const Chunks chunks = entry_chunks(graph.indptr, graph.rows);
   const int64_t last = graph.indptr[graph.rows] - 1;
-  for_chunks(chunks, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
     for (int64_t i = begin; i < end; ++i)
-      if (scale[i] > 0)
-        *reinterpret_cast<Row*>(out + i * W) = gather<T, W, Weighted, Far>(graph, x, i, last) * scale[i];
+      if (scale[i] > 0) (gather<Row, Weighted, Far>(graph, x, i, last) * scale[i]).put(out, i);
   });
 }
 
 // q = (D - A) p on rows with a positive diagonal (the interior), 0 elsewhere; reports p . q.
 template <class T, int W, bool Weighted, bool Far>
 Report<W> laplacian(const Csr<T>& graph, const T* diagonal, const T* p, T* q, int threads) {
-  using Row = typename Lanes<T, W>::Row;
-  using Wide = typename Lanes<T, W>::Wide;
   const Chunks chunks = entry_chunks(graph.indptr, graph.rows);
   std::vector<Report<W>> parts(chunks.count());
   const int64_t last = graph.indptr[graph.rows] - 1;
-  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    Wide dot = {};
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    Wide<Row> dot;
     for (int64_t i = begin; i < end; ++i) {
-      Row value = {};
+      Row value;
       if (diagonal[i] > 0) {
-        const Row own = *reinterpret_cast<const Row*>(p + i * W);
-        value = diagonal[i] * own - gather<T, W, Weighted, Far>(graph, p, i, last);
-        dot += __builtin_convertvector(own, Wide) * __builtin_convertvector(value, Wide);
+        const Row own = Row::at(p, i);
+        value = own * diagonal[i] - gather<Row, Weighted, Far>(graph, p, i, last);
+        dot += widened(own) * widened(value);
       }
-      *reinterpret_cast<Row*>(q + i * W) = value;
+      value.put(q, i);
     }
-    for (int c = 0; c < W; ++c) parts[chunk].dot[c] = dot[c];
+    dot.put(parts[chunk].dot);
   });
   return total(parts);
 }
 
-// One step along the direction p: x += alpha p, r -= alpha q; reports r . D^-1 r and all that the stopping rule needs.
+// One cg step along the direction p: x += alpha p, r -= alpha q. Reports r . D^-1 r and what the stopping rule needs.
 template <class T, int W>
 Report<W> cg_step(int64_t rows, const T* scale, const T* closing, const T* alpha, const T* p, const T* q, T* x, T* r,
                   int threads) {
-  using Row = typename Lanes<T, W>::Row;
-  using Wide = typename Lanes<T, W>::Wide;
   const Chunks chunks = even_chunks(rows, W);
   std::vector<Report<W>> parts(chunks.count());
-  const Row marked = *reinterpret_cast<const Row*>(closing);
-  const Row length = *reinterpret_cast<const Row*>(alpha);
-  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    Row step = {}, residual = {}, size = {};
-    Wide dot = {}, sum = {}, square = {};
-    T closing_step = 0, closing_residual = 0, closing_size = 0;
-    double closing_sum = 0, closing_square = 0;
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    const Row marked = Row::at(closing), length = Row::at(alpha);
+    Wide<Row> dot;
+    Largest<Row> step, residual;
+    Moments<Row> moments;
     for (int64_t i = begin; i < end; ++i) {
-      Row* value = reinterpret_cast<Row*>(x + i * W);
-      Row* rest = reinterpret_cast<Row*>(r + i * W);
-      const Row move = length * *reinterpret_cast<const Row*>(p + i * W);
-      *value += move;
-      *rest -= length * *reinterpret_cast<const Row*>(q + i * W);
-      const Row scaled = *rest * scale[i];
-      step = larger_magnitude(step, move);
-      residual = larger_magnitude(residual, scaled);
-      size = larger_magnitude(size, *value);
-      dot += __builtin_convertvector(*rest, Wide) * __builtin_convertvector(scaled, Wide);
-      const Wide wide = __builtin_convertvector(*value, Wide);
-      sum += wide;
-      square += wide * wide;
-      closing_step = std::max(closing_step, std::abs(lane_sum<W>(move * marked)));
-      closing_residual = std::max(closing_residual, std::abs(lane_sum<W>(scaled * marked)));
-      const T others = lane_sum<W>(*value * marked);
-      closing_size = std::max(closing_size, std::abs(others));
-      closing_sum -= others;
-      closing_square += static_cast<double>(others) * others;
+      const Row move = length * Row::at(p, i), value = Row::at(x, i) + move;
+      value.put(x, i);
+      step.add(move, marked);
+      moments.add(value, marked);
+      const Row rest = Row::at(r, i) - length * Row::at(q, i), scaled = rest * scale[i];
+      rest.put(r, i);
+      residual.add(scaled, marked);
+      dot += widened(rest) * widened(scaled);
     }
-    Report<W>& part = parts[chunk];
-    for (int c = 0; c < W; ++c) {
-      part.dot[c] = dot[c];
-      part.step[c] = step[c];
-      part.residual[c] = residual[c];
-      part.sum[c] = sum[c];
-      part.square[c] = square[c];
-      part.size[c] = size[c];
-    }
-    part.step[W] = closing_step;
-    part.residual[W] = closing_residual;
-    part.sum[W] = closing_sum;
-    part.square[W] = closing_square;
-    part.size[W] = closing_size;
+    dot.put(parts[chunk].dot);
+    step.put(parts[chunk].step);
+    residual.put(parts[chunk].residual);
+    moments.put(parts[chunk]);
   });
   return total(parts);
 }
 
-// Sum, sum of squares and largest magnitude of each column, and of the closing one.
+// Sum, sum of squares and largest magnitude of each column and of the closing column.
 template <class T, int W>
 Report<W> moments(int64_t rows, const T* closing, const T* x, int threads) {
-  using Row = typename Lanes<T, W>::Row;
-  using Wide = typename Lanes<T, W>::Wide;
   const Chunks chunks = even_chunks(rows, W);
   std::vector<Report<W>> parts(chunks.count());
-  const Row marked = *reinterpret_cast<const Row*>(closing);
-  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    Row size = {};
-    Wide sum = {}, square = {};
-    Report<W>& part = parts[chunk];
-    for (int64_t i = begin; i < end; ++i) {
-      const Row value = *reinterpret_cast<const Row*>(x + i * W);
-      const Wide wide = __builtin_convertvector(value, Wide);
-      const double others = lane_sum<W>(value * marked);
-      size = larger_magnitude(size, value);
-      sum += wide;
-      square += wide * wide;
-      part.sum[W] -= others;
-      part.square[W] += others * others;
-      part.size[W] = std::max(part.size[W], std::abs(others));
-    }
-    for (int c = 0; c < W; ++c) {
-      part.sum[c] = sum[c];
-      part.square[c] = square[c];
-      part.size[c] = size[c];
-    }
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    const Row marked = Row::at(closing);
+    Moments<Row> moments;
+    for (int64_t i = begin; i < end; ++i) moments.add(Row::at(x, i), marked);
+    moments.put(parts[chunk]);
   });
   return total(parts);
 }
 
-// The next direction: p = D^-1 r + beta p; reports outflow . p, unless outflow is null.
+// The next cg direction: p = D^-1 r + beta p. Reports outflow . p, unless outflow is null.
 template <class T, int W>
 Report<W> cg_turn(int64_t rows, const T* scale, const T* outflow, const T* beta, const T* r, T* p, int threads) {
-  using Row = typename Lanes<T, W>::Row;
-  using Wide = typename Lanes<T, W>::Wide;
   const Chunks chunks = even_chunks(rows, W);
   std::vector<Report<W>> parts(chunks.count());
-  const Row keep = *reinterpret_cast<const Row*>(beta);
-  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    Wide dot = {};
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    const Row keep = Row::at(beta);
+    Wide<Row> dot;
     for (int64_t i = begin; i < end; ++i) {
-      Row* direction = reinterpret_cast<Row*>(p + i * W);
-      *direction = *reinterpret_cast<const Row*>(r + i * W) * scale[i] + keep * *direction;
-      if (outflow && outflow[i] > 0) dot += __builtin_convertvector(*direction * outflow[i], Wide);
+      const Row direction = Row::at(r, i) * scale[i] + keep * Row::at(p, i);
+      direction.put(p, i);
+      if (outflow && outflow[i] > 0) dot += widened(direction * outflow[i]);
     }
-    for (int c = 0; c < W; ++c) parts[chunk].dot[c] = dot[c];
+    dot.put(parts[chunk].dot);
   });
   return total(parts);
 }
 
-// heat -= outflow warmth: what is left of the heat when the interior is so much warmer.
+// heat -= outflow * warmth: the right-hand side after the whole interior is raised by `warmth`, one value per column.
 template <class T, int W>
 void cool(int64_t rows, const T* outflow, const T* warmth, T* heat, int threads) {
-  using Row = typename Lanes<T, W>::Row;
-  const Row less = *reinterpret_cast<const Row*>(warmth);
-  for_chunks(even_chunks(rows, W), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+  for_block_chunks(even_chunks(rows, W), threads,
+                   [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    const Row less = Row::at(warmth);
     for (int64_t i = begin; i < end; ++i)
-      if (outflow[i] > 0) *reinterpret_cast<Row*>(heat + i * W) -= outflow[i] * less;
+      if (outflow[i] > 0) (Row::at(heat, i) - less * outflow[i]).put(heat, i);
+  });
+}
+
+// Sums over groups of rows, weighted: out (groups, W) += weight x. A row with a negative group is in none.
+template <class T, int W>
+void group_sums(int64_t rows, const int32_t* group, const T* weight, const T* x, int64_t groups, double* out,
+                int threads) {
+  const Chunks chunks = even_chunks(rows, W);
+  std::vector<double> parts(chunks.count() * groups * W);
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    double* const sums = parts.data() + chunk * groups * W;
+    for (int64_t i = begin; i < end; ++i)
+      if (group[i] >= 0 && (!weight || weight[i] != 0)) {
+        const Row value = weight ? Row::at(x, i) * weight[i] : Row::at(x, i);
+        (Wide<Row>::at(sums, group[i]) + widened(value)).put(sums, group[i]);
+      }
+  });
+  for (int64_t chunk = 0; chunk < chunks.count(); ++chunk)
+    for (int64_t k = 0; k < groups * W; ++k) out[k] += parts[chunk * groups * W + k];
+}
+
+// x += weight * amounts of the group of each row; amounts is (groups, W).
+template <class T, int W>
+void group_shift(int64_t rows, const int32_t* group, const T* weight, const T* amounts, T* x, int threads) {
+  for_block_chunks(even_chunks(rows, W), threads,
+                   [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    for (int64_t i = begin; i < end; ++i)
+      if (group[i] >= 0 && (!weight || weight[i] != 0)) {
+        const Row amount = Row::at(amounts, group[i]);
+        (Row::at(x, i) + (weight ? amount * weight[i] : amount)).put(x, i);
+      }
   });
 }
 
 struct Scan {
-  bool ordered;    // within each row the indices rise strictly: sorted, no duplicates
-  bool symmetric;  // but for a chance of about 2^-60
+  bool ordered;    // indices rise strictly within each row: sorted, no duplicates
+  bool symmetric;  // wrong with a probability of about 2^-60
   int64_t loops;   // entries on the diagonal
 };
 
@@ -320,8 +314,8 @@ ISOTHERM_INLINE inline uint64_t mix(uint64_t i, uint64_t j) {
   return key ^ key >> 33;
 }
 
-// One pass over the entries, without building the transpose: A is symmetric exactly when the sum over its entries
-// of (mix(i, j) - mix(j, i)) * weight vanishes modulo 2^64, up to collisions.
+// One pass over the entries, without building the transpose. A is symmetric if and only if, up to hash collisions, the
+// sum over its entries of (mix(i, j) - mix(j, i)) * weight is 0 modulo 2^64.
 template <class T>
 Scan scan(const Csr<T>& graph, int threads) {
   const Chunks chunks = entry_chunks(graph.indptr, graph.rows);
@@ -355,8 +349,8 @@ Scan scan(const Csr<T>& graph, int threads) {
   return {all.ordered, all.skew == 0, all.loops};
 }
 
-// Marks every node that a path joins to a seed. Nodes look for a marked neighbour while many of them find one, which
-// takes a probe or two a node; the last ones are followed edge by edge.
+// Marks every node that a path joins to a marked one. In each round every unmarked node looks for a marked neighbour,
+// which takes a probe or two. When a round finds few, the search follows edges from the nodes marked last.
 inline void reach(const int64_t* indptr, const int32_t* indices, int64_t rows, uint8_t* reached) {
   std::vector<int32_t> fresh;
   int64_t found;

@@ -1,6 +1,7 @@
 """Commands to test: in this process where that shows as much, in one of their own where it does not."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -57,6 +58,11 @@ def command(*arguments: str | Path, folder: Path, **environment: str) -> Outcome
     process = start(*arguments, folder=folder, **environment)
     out, err = process.communicate(timeout=300)
     return Outcome(process.returncode, out, err)
+
+
+def rounded(text: str) -> str:
+    """The same text without the last digits of its numbers, which depend on the order of sums."""
+    return re.sub(r"\d+\.\d+(e-?\d+)?", lambda number: f"{float(number[0]):.9g}", text)
 
 
 def leftovers(folder: Path) -> list[str]:

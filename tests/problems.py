@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from isotherm.graph import Csr, Graph
+from isotherm.graphs import Csr, Graph
 
 SHAPES = ("random", "path", "star", "clique", "tree", "isolated", "barbell", "grid")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isotherm.block_model import stochastic_block_model
+from isotherm.paper.block_model import stochastic_block_model
 
 
 def write_graph(folder: Path, name: str, sizes: list[int], *, directed: bool = False, seed: int = 0) -> None:

@@ -12,15 +12,13 @@ from hypothesis import given
 from problems import Problem, dense, harmonic, problems
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
+from sklearn.metrics import confusion_matrix
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import isotherm as iso
-from isotherm.rules import RULES
+from isotherm.labelling.rules import RULES, TEMPERATURE_RULES
 
-EXPECTED_FAILURES = {
-    "check_fit2d_1feature": "all its nodes have the same label, and one class is not enough",
-    "check_classifiers_classes": "it uses -1 as a label, which here means unknown",
-}
+EXPECTED_FAILURES = {"check_classifiers_classes": "it uses -1 as a label, which here means unknown"}
 CALIBRATED = {"check_classifiers_train": "the label is what the rule says, not the most probable class"}
 
 
@@ -29,7 +27,10 @@ def expected_failures(estimator: iso.DirichletClassifier) -> dict[str, str]:
 
 
 @pytest.mark.filterwarnings(
-    "ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning", "ignore::isotherm.CalibrationWarning"
+    "ignore::isotherm.UnreachedWarning",
+    "ignore::isotherm.RareClassWarning",
+    "ignore::isotherm.CalibrationWarning",
+    "ignore::isotherm.LabelWarning",
 )
 @parametrize_with_checks(  # type: ignore[untyped-decorator]
     [iso.DirichletClassifier(), iso.DirichletClassifier(calibration=None)], expected_failed_checks=expected_failures
@@ -105,6 +106,86 @@ def test_unreached_nodes_have_no_label_and_no_confidence(labels: dict[str, Any])
     np.testing.assert_array_equal(clf.predict_proba()[4:], 0)
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+@pytest.mark.parametrize(
+    ("labels", "unreached"),
+    [
+        ({"a": 3, "d": 7}, 0),
+        ({"a": 3, "d": 7}, np.int8(-5)),
+        ({"a": "x", "d": "y"}, "none"),
+        ({"a": True, "d": False}, True),
+    ],
+)
+def test_unreached_nodes_have_the_label_asked_for(labels: dict[str, Any], unreached: Any) -> None:
+    graph = iso.Graph.from_edges(["a", "b", "c", "e"], ["b", "c", "d", "f"])
+    clf = iso.DirichletClassifier().fit(graph, labels)
+    found = clf.predict(unreached=unreached)
+    assert found.tolist() == [*clf.labels_.tolist()[:4], unreached, unreached]
+    assert found.dtype == clf.classes_.dtype
+    assert confusion_matrix(found, found).sum() == 6
+    assert clf.predict(np.zeros((1, 6)), unreached=unreached).tolist() == [unreached]
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+@pytest.mark.parametrize(
+    ("labels", "unreached", "message"),
+    [
+        ({"a": 3, "d": 7}, "none", "unreached='none', but it must be an int, as the other labels are"),
+        ({"a": 3, "d": 7}, True, "unreached=True, but it must be an int"),
+        ({"a": "x", "d": "y"}, -1, "unreached=-1, but it must be a str"),
+        ({"a": True, "d": False}, 0, "unreached=0, but it must be a bool"),
+        ({"a": {"x"}, "d": {"y"}}, "none", "unreached='none' is for seeds with one label each"),
+    ],
+)
+def test_a_label_of_another_kind_is_refused(labels: dict[str, Any], unreached: Any, message: str) -> None:
+    graph = iso.Graph.from_edges(["a", "b", "c", "e"], ["b", "c", "d", "f"])
+    with pytest.raises(ValueError, match=message):
+        iso.DirichletClassifier().fit(graph, labels).predict(unreached=unreached)
+
+
+def test_booleans_stay_booleans() -> None:
+    graph = iso.Graph.from_edges(["a", "b", "c", "e"], ["b", "c", "d", "f"])
+    with pytest.warns(iso.UnreachedWarning):
+        clf = iso.DirichletClassifier().fit(graph, {"a": True, "d": False})
+    assert clf.classes_.tolist() == [False, True]
+    assert clf.labels_.tolist() == [True, True, False, False, None, None]
+    reached = iso.DirichletClassifier().fit(iso.Graph.from_edges([0, 1, 2], [1, 2, 3]), [True, None, None, False])
+    assert reached.labels_.dtype == bool
+    assert reached.labels_[:2].all()
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning", "ignore::isotherm.UnreachedWarning")
+@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
+@pytest.mark.parametrize("labels", [{0: "a", 33: "a"}, {0: 1}, np.where(np.arange(36) < 3, 1, -1)])
+@pytest.mark.parametrize("rule", [*RULES, "auto"])
+def test_one_class_is_that_of_all_reached_nodes(karate: Any, labels: Any, rule: str) -> None:
+    karate.add_edge(34, 35)
+    with pytest.warns(iso.LabelWarning, match="so all reached nodes get it: give seeds of another class too"):
+        clf = iso.DirichletClassifier(rule).fit(karate, labels)
+    label = clf.classes_.tolist()[0]
+    assert clf.labels_.tolist() == [label] * 34 + [clf.seeds_.unknown] * 2
+    np.testing.assert_array_equal(clf.predict_proba()[:, 0], clf.reached_)
+    np.testing.assert_array_equal(clf.confidence_, clf.reached_)
+    if clf.rule_ in TEMPERATURE_RULES:
+        np.testing.assert_array_equal(clf.certified_, clf.reached_)
+    assert clf.predict_set().shape == (36, 1)
+    assert {len(clf.suggest(3, policy=policy)) for policy in ("diverse", "uncertainty", "margin")} == {3}
+    assert clf.explain(5).share.sum() == pytest.approx(1)
+    clf.update({5: "b" if label == "a" else 0, 6: "b" if label == "a" else 0})
+    assert len(clf.classes_) == 2
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+def test_the_score_is_the_share_of_known_labels_that_are_found() -> None:
+    graph = iso.Graph.from_edges(["a", "b", "c", "e"], ["b", "c", "d", "f"])
+    clf = iso.DirichletClassifier().fit(graph, {"a": "x", "d": "y"})
+    assert clf.score(None, ["x", "x", "x", "y", None, None]) == 0.75
+    assert clf.score(graph, pd.Series(["x", None, None, None, "x", None])) == 0.5
+    assert clf.score(None, ["x", None, None, None, "x", None], sample_weight=[3, 1, 1, 1, 1, 1]) == 0.75
+    with pytest.raises(ValueError, match="no label of y is known"):
+        clf.score(None, [None] * 6)
+
+
 def test_probabilities_without_calibration_are_the_softmax_of_the_scores() -> None:
     graph = iso.Graph.from_networkx(nx.les_miserables_graph())
     labels = {"Valjean": "a", "Marius": "b", "Myriel": "c"}
@@ -136,6 +217,24 @@ def test_a_new_node_without_neighbours_has_no_label(karate: Any) -> None:
     assert clf.predict(np.zeros((1, 34))).tolist() == [None]
     with pytest.raises(ValueError, match="X has 33 features, but DirichletClassifier is expecting 34"):
         clf.predict(np.zeros((1, 33)))
+
+
+def test_arcs_as_edges() -> None:
+    rng = np.random.default_rng(0)
+    arcs = csr_array(rng.random((60, 60)) < 0.08, dtype=np.float64)
+    directed, edges = iso.Graph.from_scipy(arcs, directed=True), arcs + arcs.T
+    edges.setdiag(0)
+    known = np.full(60, -1)
+    known[:20] = np.arange(20) % 3
+    by_arcs = iso.DirichletClassifier(side="edges").fit(directed, known)
+    by_edges = iso.DirichletClassifier().fit(iso.Graph.from_scipy(csr_array(edges)), known)
+    np.testing.assert_allclose(by_arcs.temperatures_, by_edges.temperatures_, atol=1e-3)
+    usual = iso.DirichletClassifier().fit(directed, known)
+    np.testing.assert_array_equal(usual.temperatures_, by_arcs.temperatures_)
+    paper, both = (
+        iso.DirichletClassifier(rule="centered", side=side).fit(directed, known) for side in ("auto", "both")
+    )
+    np.testing.assert_array_equal(paper.temperatures_, both.temperatures_)
 
 
 def test_directed_graphs_by_both_sides() -> None:
@@ -204,9 +303,9 @@ def test_a_class_with_a_single_seed_is_worth_a_warning() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"rule": "centred"}, "rule='centred', but it must be one of 'centered', 'relative', 'vanilla', 'weighted'"),
+        ({"rule": "centred"}, "rule='centred', but it must be one of 'balanced', 'probable', 'centered', 'relative'"),
         ({"solver": "jacobi"}, "solver='jacobi', but it must be one of 'auto', 'cg', 'direct', 'elimination'"),
-        ({"side": "target"}, "side='target', but it must be one of 'both', 'source'"),
+        ({"side": "target"}, "side='target', but it must be one of 'auto', 'both', 'source', 'edges'"),
         ({"engine": "cloud"}, "engine='cloud', but it must be one of 'local'"),
         ({"calibration": "platt"}, "calibration='platt', but it must be one of 'auto', None"),
         ({"tol": 0}, "tol=0, but it must be positive"),
@@ -226,7 +325,6 @@ def test_bad_parameters(karate: Any, parameters: dict[str, Any], message: str) -
     ("seeds", "message"),
     [
         ({0: "a", 99: "b"}, "not in the graph: 99"),
-        ({0: "a", 1: "a"}, "one class is not enough"),
         ({}, "no seed"),
         ([0, 1], "34"),
     ],

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 import isotherm
+from isotherm.labelling.rules import RULES
 
+MOST_ENTRIES = 22  # of the whole house; a folder should have about ten
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "isotherm"
 MAP = (
@@ -61,11 +63,11 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
 @pytest.mark.parametrize(
     ("source", "rooms"),
     [
-        ("from isotherm.solvers.base import System", {"solvers"}),
+        ("from isotherm.equilibrium.solvers.base import System", {"equilibrium"}),
         ("from isotherm import kernels, seeds", {"kernels", "seeds"}),
-        ("import isotherm.rules as r, numpy", {"rules"}),
+        ("import isotherm.labelling.rules as r, numpy", {"labelling"}),
         ("def f():\n    from isotherm.classifier import DirichletClassifier", {"classifier"}),
-        ("if TYPE_CHECKING:\n    from isotherm.graph import Graph", {"graph"}),
+        ("if TYPE_CHECKING:\n    from isotherm.graphs import Graph", {"graphs"}),
         ("importlib.import_module('isotherm.engines.local')", {"engines"}),
         ("import isotherm as iso", {"isotherm"}),
         ("from isotherm import Graph", {"isotherm"}),
@@ -75,6 +77,49 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
 )
 def test_imports_are_seen(source: str, rooms: set[str]) -> None:
     assert imported_rooms(source) == rooms
+
+
+FOLDERS = sorted({path.parent for path in SOURCE.rglob("*.py")} - {SOURCE})
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.relative_to(SOURCE).as_posix())
+def test_a_folder_says_what_it_is_for_and_where_to_begin(folder: Path) -> None:
+    story = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    assert story.count(".") >= 3, "a paragraph: what comes in, what goes out, which file to read first"
+    named = re.findall(r"`([\w/]+(?:\.py|/))`", story)
+    assert named, "it names no file"
+    assert all((folder / name).exists() or (ROOT / name).exists() for name in named)
+
+
+@pytest.mark.parametrize("folder", [SOURCE, *FOLDERS], ids=lambda folder: folder.name)
+def test_a_folder_is_not_too_wide(folder: Path) -> None:
+    entries = [path for path in folder.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()]
+    assert len(entries) <= MOST_ENTRIES
+
+
+FORBIDDEN = {
+    "state is named, not looked up": r"__dict__|vars\(self\)",
+    "options are SolveOptions or Settings": r"\*\*options|options: dict\[str, Any\]",
+}
+
+
+@pytest.mark.parametrize("reason", FORBIDDEN)
+def test_ways_that_were_given_up(reason: str) -> None:
+    found = {
+        path.name for path in SOURCE.rglob("*.py") if re.search(FORBIDDEN[reason], path.read_text(encoding="utf-8"))
+    }
+    assert found == set(), reason
+
+
+def test_only_rules_know_the_names_of_rules() -> None:
+    """Elsewhere a rule is an object that is asked, not a name that is compared."""
+    compared = re.compile(rf"[=!]= ?[\"']({'|'.join(RULES)})[\"']|[\"']({'|'.join(RULES)})[\"'] ?[=!]=")
+    found = {path.name for path in SOURCE.rglob("*.py") if compared.search(path.read_text(encoding="utf-8"))}
+    assert found == set()
+
+
+def test_the_facade_is_short() -> None:
+    assert len((SOURCE / "classifier.py").read_text(encoding="utf-8").splitlines()) <= 300
 
 
 @pytest.mark.parametrize("name", isotherm.__all__)

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from sknetwork.classification import DiffusionClassifier
 
 import isotherm as iso
-from isotherm.block_model import stochastic_block_model
+from isotherm.paper.block_model import stochastic_block_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 

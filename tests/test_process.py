@@ -6,12 +6,15 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import command
 
 import isotherm as iso
-from isotherm.block_model import stochastic_block_model
+from isotherm import kernels
+from isotherm.paper.block_model import stochastic_block_model
 
 LONG_SOLVE = """
 import numpy as np, isotherm as iso
@@ -63,6 +66,24 @@ def test_reference_kernels_can_be_asked_for() -> None:
     assert result.stderr == ""
 
 
+@pytest.mark.parametrize("name", kernels.instruction_sets())
+def test_every_instruction_set_of_this_processor_can_be_asked_for(name: str) -> None:
+    result = run(SMALL_FIT + "print(iso.kernels.description())", ISOTHERM_KERNELS="native", ISOTHERM_ISA=name)
+    assert result.stdout.startswith(f"['a', 'a', 'b', 'b']\nnative ({name}), ")
+    assert result.stderr == ""
+
+
+@pytest.mark.skipif(kernels.native is None, reason="the native kernels were not built")
+def test_an_unknown_instruction_set_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    available = ", ".join(kernels.instruction_sets())
+    sentence = f"ISOTHERM_ISA is 'abacus', which is unknown; this processor has {available}"
+    environment = {"ISOTHERM_KERNELS": "native", "ISOTHERM_ISA": "abacus"}
+    assert run("import isotherm.kernels", **environment).stderr.endswith(f"KernelsError: {sentence}\n")
+    for arguments in (["--version"], ["classify", "edges.csv", "seeds.csv"]):
+        outcome = command(*arguments, folder=tmp_path, **environment)
+        assert (outcome.status, outcome.out, outcome.err) == (2, "", f"isotherm: {sentence}\n")
+
+
 @pytest.fixture(scope="module")
 def blocks() -> iso.Graph:
     return stochastic_block_model([30_000, 30_000], 4e-4, 1e-4, np.random.default_rng(0))
@@ -101,3 +122,11 @@ def test_a_forked_child_can_fit_after_its_parent_did(blocks: iso.Graph) -> None:
         time.sleep(0.05)
     os.kill(child, signal.SIGKILL)
     pytest.fail("the forked child hangs")
+
+
+def test_the_classifier_is_imported_without_what_only_files_need() -> None:
+    command = "import sys, isotherm; isotherm.DirichletClassifier; print(*sys.modules)"
+    result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    loaded = result.stdout.split()
+    assert "isotherm.classifier" in loaded
+    assert not [name for name in loaded if name.startswith(("isotherm.io", "isotherm.study", "isotherm.paper"))]

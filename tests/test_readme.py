@@ -16,7 +16,8 @@ import isotherm as iso
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = {page.name: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")]}
+WRITTEN = [ROOT / "README.md", *(page for page in ROOT.glob("docs/**/*.md") if page.parent.name != "reproduction")]
+PAGES = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in WRITTEN}
 EXAMPLES = [
     pytest.param(*example, id=f"{name}-{place}")
     for name, text in PAGES.items()

@@ -1,7 +1,8 @@
-"""Make the copy of the report that is kept here: ``python docs/reproduction/refresh.py OUT SECONDS``.
+"""Make the copy of the report in this folder: ``python docs/reproduction/refresh.py [OUT]``.
 
-OUT is the folder of a finished ``isotherm reproduce all``, which took so many seconds. The scores of all its runs are
-kept in ``runs``, to six digits, and the copy is made from these, so that a test can make it again.
+With OUT, the folder of a finished ``isotherm reproduce all``, its scores are first copied to ``runs``, rounded to six
+digits. The report is then made from the scores in ``runs``, without running any experiment, so that a test can repeat
+it.
 """
 
 import csv
@@ -10,44 +11,48 @@ import io
 import sys
 from pathlib import Path
 
-from isotherm.experiments.catalogue import EXPERIMENTS
-from isotherm.experiments.report import Conditions, build_report, write_report
-from isotherm.experiments.report.document import Document
-from isotherm.experiments.results import Results, read_lines
+from isotherm.paper.experiments import EXPERIMENTS
+from isotherm.paper.report import Conditions, build_report, write_report
+from isotherm.paper.report.page.document import Document
+from isotherm.paper.running.results import Results, read_lines
 
 HERE = Path(__file__).parent
-DIGITS = 6
+DIGITS = 6  # of a score; counts are kept whole
 
 
 def pack(text: str) -> bytes:
-    """A file of results with its scores rounded, packed; the same text always gives the same bytes."""
+    """A file of results with rounded scores, compressed; the same text always gives the same bytes."""
     lines = read_lines(text)
     rounded = io.StringIO()
     writer = csv.DictWriter(rounded, lines[0].keys(), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({**line, "value": f"{float(line['value']):.{DIGITS}g}"} for line in lines)
+    writer.writerows({**line, "value": _rounded(float(line["value"]))} for line in lines)
     return gzip.compress(rounded.getvalue().encode(), 9, mtime=0)
 
 
+def _rounded(value: float) -> str:
+    return str(int(value)) if value.is_integer() else f"{value:.{DIGITS}g}"
+
+
 def kept() -> dict[str, Results]:
-    """The scores that are kept here."""
+    """The scores in ``runs``."""
     files = {name: HERE / "runs" / f"{name}.csv.gz" for name in EXPERIMENTS}
     return {name: Results.of(read_lines(gzip.decompress(file.read_bytes()).decode())) for name, file in files.items()}
 
 
-def report(seconds: float = 0) -> Document:
-    """The report that they give."""
-    return build_report(kept(), Conditions(runs=10, seed=0, processes=2, seconds=seconds))
+def report() -> Document:
+    """The report on the scores in ``runs``."""
+    return build_report(kept(), Conditions(runs=10, seed=0, processes=2))
 
 
-def main(out: Path, seconds: float) -> None:
-    """Keep the scores of a run, and write the report from them."""
-    (HERE / "runs").mkdir(exist_ok=True)
-    for name in EXPERIMENTS:
-        packed = pack((out / "runs" / f"{name}.csv").read_text(encoding="utf-8"))
-        (HERE / "runs" / f"{name}.csv.gz").write_bytes(packed)
-    write_report(report(seconds), HERE)
+def main(out: Path | None) -> None:
+    """Copy the scores of a run if there is one, and write the report."""
+    if out is not None:
+        for name in EXPERIMENTS:
+            packed = pack((out / "runs" / f"{name}.csv").read_text(encoding="utf-8"))
+            (HERE / "runs" / f"{name}.csv.gz").write_bytes(packed)
+    write_report(report(), HERE)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), float(sys.argv[2]))
+    main(Path(sys.argv[1]) if sys.argv[1:] else None)

@@ -16,17 +16,25 @@ __all__ = [
     "BlockModel",
     "CalibrationWarning",
     "ConvergenceWarning",
+    "CutGraphWarning",
     "DirichletClassifier",
     "Explanation",
     "FileError",
     "FileWarning",
     "Graph",
     "LabelSplit",
+    "LabelWarning",
     "RareClassWarning",
+    "ScaleWarning",
     "Solution",
     "UnreachedWarning",
+    "VectorClassifier",
+    "WholeGraph",
+    "ZeroRowWarning",
     "cross_val_score",
+    "explore",
     "load",
+    "pack_edges",
     "read_graph",
     "read_seeds",
     "solve_dirichlet",
@@ -34,35 +42,48 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from isotherm.block_model import BlockModel
-    from isotherm.calibration import CalibrationWarning
     from isotherm.classifier import DirichletClassifier, load
-    from isotherm.dirichlet import ConvergenceWarning, UnreachedWarning, solve_dirichlet
-    from isotherm.explanation import Explanation
-    from isotherm.graph import Graph
-    from isotherm.io import FileError, FileWarning, read_graph, read_seeds, write_labels
-    from isotherm.model_selection import LabelSplit, cross_val_score
-    from isotherm.seeds import RareClassWarning
-    from isotherm.solvers import Solution
+    from isotherm.equilibrium.columns import ConvergenceWarning, UnreachedWarning
+    from isotherm.equilibrium.solvers import Solution
+    from isotherm.equilibrium.temperatures import solve_dirichlet
+    from isotherm.graphs import Graph
+    from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
+    from isotherm.insight.confidence.calibration import CalibrationWarning
+    from isotherm.insight.explain.explanation import Explanation
+    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_seeds, write_labels
+    from isotherm.labelling.folds import CutGraphWarning, WholeGraph
+    from isotherm.opening import explore
+    from isotherm.paper.block_model import BlockModel
+    from isotherm.seeds import LabelWarning, RareClassWarning
+    from isotherm.study.splits import LabelSplit, cross_val_score
+    from isotherm.vectors import VectorClassifier
 
 _HOMES = {
-    "BlockModel": "block_model",
-    "CalibrationWarning": "calibration",
-    "ConvergenceWarning": "dirichlet",
+    "BlockModel": "paper.block_model",
+    "CalibrationWarning": "insight.confidence.calibration",
+    "ConvergenceWarning": "equilibrium.columns",
+    "CutGraphWarning": "labelling.folds",
     "DirichletClassifier": "classifier",
-    "Explanation": "explanation",
+    "Explanation": "insight.explain.explanation",
     "FileError": "io",
     "FileWarning": "io",
-    "Graph": "graph",
-    "LabelSplit": "model_selection",
+    "Graph": "graphs",
+    "LabelSplit": "study.splits",
+    "LabelWarning": "seeds",
     "RareClassWarning": "seeds",
-    "Solution": "solvers",
-    "UnreachedWarning": "dirichlet",
-    "cross_val_score": "model_selection",
+    "ScaleWarning": "graphs.neighbours",
+    "Solution": "equilibrium.solvers",
+    "UnreachedWarning": "equilibrium.columns",
+    "VectorClassifier": "vectors",
+    "WholeGraph": "labelling.folds",
+    "ZeroRowWarning": "graphs.neighbours",
+    "cross_val_score": "study.splits",
+    "explore": "opening",
     "load": "classifier",
+    "pack_edges": "io",
     "read_graph": "io",
     "read_seeds": "io",
-    "solve_dirichlet": "dirichlet",
+    "solve_dirichlet": "equilibrium.temperatures",
     "write_labels": "io",
 }
 

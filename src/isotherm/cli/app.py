@@ -3,9 +3,23 @@
 from cyclopts import App
 from cyclopts.config import Env
 
-from isotherm.cli import classify, datasets, demo, evaluate, explain, reproduce, suggest
-from isotherm.cli.help import Columns
+from isotherm.cli.commands import (
+    cite,
+    classify,
+    compare,
+    datasets,
+    demo,
+    evaluate,
+    explain,
+    explore,
+    pack,
+    plot,
+    reproduce,
+    suggest,
+    update,
+)
 from isotherm.cli.options import OPTIONS, VARIABLES
+from isotherm.cli.terminal.help import TwoColumns
 
 __all__ = ["app"]
 
@@ -14,7 +28,7 @@ EPILOGUE = f"""isotherm COMMAND --help has the options and examples of a command
 
 
 def version() -> str:
-    """What to name in a bug report."""
+    """What a bug report needs."""
     import platform
     from importlib import metadata
 
@@ -29,7 +43,7 @@ app = App(
     help="Label a whole graph from a few known nodes, by heat diffusion at equilibrium.",
     version=version,
     help_format="plaintext",
-    help_formatter=Columns(),
+    help_formatter=TwoColumns(),
     help_epilogue=EPILOGUE,
     group_parameters=OPTIONS,
     config=Env("ISOTHERM_", command=False, show=False),
@@ -38,15 +52,16 @@ app = App(
 app.command(classify.classify, help_epilogue=classify.EXAMPLES, sort_key=1)
 app.command(explain.explain, usage=explain.USAGE, help_epilogue=explain.EXAMPLES, sort_key=2)
 app.command(suggest.suggest, usage=suggest.USAGE, help_epilogue=suggest.EXAMPLES, sort_key=3)
+app.command(update.update, help_epilogue=update.EXAMPLES, sort_key=3.2)
+app.command(explore.explore, usage=explore.USAGE, help_epilogue=explore.EXAMPLES, sort_key=3.5)
+app.command(plot.plot, help_epilogue=plot.EXAMPLES, sort_key=3.6)
 app.command(evaluate.evaluate, help_epilogue=evaluate.EXAMPLES, sort_key=4)
+app.command(compare.compare, help_epilogue=compare.EXAMPLES, sort_key=4)
 app.command(demo.demo, help_epilogue=demo.EXAMPLES, sort_key=5)
+app.command(pack.pack, usage=pack.USAGE, help_epilogue=pack.EXAMPLES, sort_key=6)
+app.command(cite.cite, help_epilogue=cite.EXAMPLES, sort_key=8)
 app.command(datasets.datasets)
-app.command(
-    reproduce.reproduce,
-    usage="isotherm reproduce [OPTIONS] [NAMES...]",
-    help_epilogue=reproduce.EXAMPLES,
-    sort_key=7,
-)
+app.command(reproduce.reproduce, usage=reproduce.USAGE, help_epilogue=reproduce.EXAMPLES, sort_key=7)
 app.register_install_completion_command(help="Install completion for this shell.")
 for flag in ("--help", "--version", "--install-completion"):
     app[flag].group = OPTIONS

@@ -1,35 +1,43 @@
 """The options that several commands share, with their help."""
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
 from cyclopts import CoercionError, Group, Parameter, Token
-from cyclopts.validators import Number
 
-from isotherm.cli.wording import UsageError
+from isotherm.cli.terminal.wording import UsageError
 
 __all__ = [
-    "AS_FOUND",
-    "BY_DEFAULT",
-    "CERTAIN",
     "OPTIONS",
     "OUTPUT",
-    "SOLVING",
+    "READING",
     "VARIABLES",
-    "Certainty",
-    "Columns",
+    "EdgeReading",
     "Edges",
+    "Fitting",
     "Force",
+    "LabelKinds",
+    "LabelReading",
     "Labels",
-    "Missing",
+    "LabelsOrInside",
     "Output",
     "OutputFormat",
     "Quiet",
+    "Reading",
+    "Results",
     "Rule",
+    "SafeCells",
     "Solving",
+    "Strict",
+    "TableOptions",
+    "at_least",
+    "between",
+    "class_weights",
+    "in_bytes",
     "option",
     "positional",
 ]
@@ -38,21 +46,23 @@ OPTIONS = Group("Options", sort_key=4)
 OUTPUT = Group("Output", sort_key=1)
 SOLVING = Group("Solving", sort_key=2)
 READING = Group("Reading the files", sort_key=3)
+TABLES = Group("Tables of vectors and features", sort_key=3.5)
 VARIABLES = "Options take defaults from the environment: --max-iter from ISOTHERM_MAX_ITER."
 
-Rule: TypeAlias = Literal["centered", "relative", "vanilla", "weighted", "auto"]
+Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted", "auto"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
-Side: TypeAlias = Literal["both", "source"]
+Side: TypeAlias = Literal["auto", "both", "source", "edges"]
+Validator: TypeAlias = Callable[[Any, Any], None]
 
 
 def option(text: str, metavar: str | None = None, **more: Any) -> Parameter:
-    """An option, which has no negative form unless it is given one; if it takes N, that is a whole number."""
+    """An option without a negative form, unless it is given one; the metavar N means a whole number."""
     usual = {"negative": "", "show_default": _default, "converter": _whole if metavar == "N" else None}
     return Parameter(help=text, metavar=metavar, **{**usual, **more})
 
 
 def _whole(_: Any, tokens: Sequence[Token]) -> int:
-    """A whole number: else 1.5 would be taken for 1."""
+    """A whole number; cyclopts would read 1.5 as 1."""
     token = tokens[0]
     try:
         return int(token.value)
@@ -61,7 +71,7 @@ def _whole(_: Any, tokens: Sequence[Token]) -> int:
 
 
 def _default(value: Any) -> Any:
-    """What help says of a default: nothing where it goes without saying."""
+    """The default that help shows; None for none, where it is obvious."""
     return None if value is False or value == "-" else value
 
 
@@ -70,12 +80,37 @@ def positional(text: str) -> Parameter:
     return Parameter(help=text, allow_leading_hyphen=True)
 
 
-Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix; - for standard input.")]
+def at_least(least: int) -> Validator:
+    """Check that a number is large enough."""
+
+    def check(_: Any, value: Any) -> None:
+        if value is not None and value < least:
+            raise ValueError(f"it must be at least {least}")
+
+    return check
+
+
+def between(*, above: float = -1, least: float = -1, below: float = 2, most: float = 2) -> Validator:
+    """Check that a number is within limits, which are part of the range or not."""
+    low = f"above {above}" if above >= 0 else f"at least {least}"
+    high = f"below {below}" if below <= 1 else f"at most {most}"
+
+    def check(_: Any, value: Any) -> None:
+        if value is not None and not (above < value < below and least <= value <= most):
+            raise ValueError(f"it must be {low} and {high}")
+
+    return check
+
+
+Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix, a folder; - for standard input.")]
 Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
+LabelsOrInside: TypeAlias = Annotated[
+    str | None, positional("Known labels: a table of nodes and labels; by default those in the file of the graph.")
+]
 Output: TypeAlias = Annotated[
     str,
     option(
-        "Where the table goes; by default to standard output.",
+        "File for the table; by default standard output.",
         "FILE",
         name=("--output", "-o"),
         allow_leading_hyphen=True,
@@ -83,79 +118,134 @@ Output: TypeAlias = Annotated[
     ),
 ]
 OutputFormat: TypeAlias = Annotated[
-    str | None, option("csv, tsv, jsonl, parquet or arrow, in place of the suffix.", "NAME", group=OUTPUT)
+    str | None, option("csv, tsv, jsonl, parquet, arrow or xlsx; overrides the suffix.", "NAME", group=OUTPUT)
 ]
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but errors.", name=("--quiet", "-q"), group=OUTPUT)]
-Force: TypeAlias = Annotated[bool, option("Replace files that exist; they are kept otherwise.", group=OUTPUT)]
-Missing: TypeAlias = Annotated[bool, option("Go on without seeds that are not in the graph.", group=SOLVING)]
+Strict: TypeAlias = Annotated[
+    bool, option("Exit with status 3 if there are warnings; the output is written.", group=OUTPUT)
+]
+SafeCells: TypeAlias = Annotated[
+    bool, option("In csv and tsv, put ' before text that a spreadsheet would run.", group=OUTPUT)
+]
+Force: TypeAlias = Annotated[bool, option("Replace files that exist; otherwise they are kept.", group=OUTPUT)]
+
+
+@Parameter(name="*", group=OUTPUT)
+@dataclass(frozen=True)
+class Results:
+    """Where the labels of all nodes go, and what is written about them."""
+
+    output: Output = "-"
+    output_format: OutputFormat = None
+    force: Force = False
+    probabilities: Annotated[bool, option("Add a column of probabilities for each class.")] = False
+    temperatures: Annotated[bool, option("Add a column of temperatures for each class.")] = False
+    only_unlabelled: Annotated[bool, option("Leave out the seeds.")] = False
+    min_confidence: Annotated[
+        float | None, option("Leave out nodes of lower confidence.", "X", validator=between(least=0, most=1))
+    ] = None
+    json_summary: Annotated[str | None, option("Write the summary as JSON.", "FILE", allow_leading_hyphen=True)] = None
+    json: Annotated[bool, option("Print the summary as JSON; the table needs --output FILE.")] = False
+    save: Annotated[str | None, option("Save the fitted classifier to a .npz file, for isotherm explain.", "MODEL")] = (
+        None
+    )
+    safe_cells: SafeCells = False
+
+
 Column: TypeAlias = str | None
 
 
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True)
-class Columns:
-    """How the files are laid out: what is not given is found out, and printed."""
+class EdgeReading:
+    """How files of edges are laid out; what is not given is detected, and printed."""
 
     directed: Annotated[
         bool | None,
-        option("Edges are arcs, or not; by default what the file says, else not.", negative="--undirected"),
+        option("Whether edges are directed; by default what the file says, else no.", negative="--undirected"),
     ] = None
     weight: Annotated[Column, option("Column of weights, by name or by number from 1.", "COL")] = None
-    unweighted: Annotated[bool, option("Read all weights as one.")] = False
+    unweighted: Annotated[bool, option("Ignore all weights.")] = False
     source: Annotated[Column, option("Column where edges begin.", "COL")] = None
     target: Annotated[Column, option("Column where edges end.", "COL")] = None
-    delimiter: Annotated[str | None, option("What parts columns: a character, tab or whitespace.", "CHAR")] = None
-    header: Annotated[bool | None, option("The first row names columns, or does not.", negative="--no-header")] = None
-    format: Annotated[str | None, option("Format of the edges, in place of the suffix.", "NAME")] = None
-    node: Annotated[Column, option("Column of nodes in the file of labels.", "COL")] = None
-    label: Annotated[Column, option("Column of labels.", "COL")] = None
-    labels_delimiter: Annotated[str | None, option("As --delimiter, for the file of labels.", "CHAR")] = None
-    labels_header: Annotated[
-        bool | None, option("As --header, for the file of labels.", negative="--no-labels-header")
-    ] = None
-    labels_format: Annotated[str | None, option("As --format, for the file of labels.", "NAME")] = None
+    delimiter: Annotated[str | None, option("Column separator: a character, tab or whitespace.", "CHAR")] = None
+    header: Annotated[bool | None, option("Whether the first row names the columns.", negative="--no-header")] = None
+    format: Annotated[str | None, option("Format of the edges; overrides the suffix.", "NAME")] = None
+    encoding: Annotated[str | None, option("How text is written, such as cp1252; by default UTF-8.", "NAME")] = None
+    thousands: Annotated[bool, option("Commas set off thousands in weights, as in 1,033.17.")] = False
 
-    @property
-    def of_edges(self) -> dict[str, Any]:
-        """What `read_graph` is told."""
+    def for_edges(self) -> dict[str, Any]:
+        """Arguments of `pack_edges`."""
         if self.unweighted and self.weight is not None:
             raise UsageError(f"--unweighted and --weight {self.weight} contradict each other: give one of them")
-        return {
-            "directed": self.directed,
-            "source": self.source,
-            "target": self.target,
-            "weight": False if self.unweighted else self.weight,
-            "delimiter": self.delimiter,
-            "header": self.header,
-            "format": self.format,
-        }
-
-    @property
-    def of_labels(self) -> dict[str, Any]:
-        """What `read_seeds` is told."""
-        return {
-            "node": self.node,
-            "label": self.label,
-            "delimiter": self.labels_delimiter,
-            "header": self.labels_header,
-            "format": self.labels_format,
-        }
+        weight = False if self.unweighted else self.weight
+        names = ("directed", "source", "target", "delimiter", "header", "format", "encoding", "thousands")
+        return {"weight": weight, **{name: getattr(self, name) for name in names}}
 
 
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True)
-class Certainty:
-    """What the file of labels says besides one certain label for each node."""
+class LabelReading:
+    """How files of labels are laid out; what is not given is detected, and printed."""
 
-    seed_weight: Annotated[Column, option("Column of weights: how far each label is trusted.", "COL")] = None
+    node: Annotated[Column, option("Column of nodes in the file of labels.", "COL")] = None
+    label: Annotated[Column, option("Column of labels.", "COL")] = None
+    labels_delimiter: Annotated[str | None, option("Like --delimiter, for the file of labels.", "CHAR")] = None
+    labels_header: Annotated[
+        bool | None, option("Like --header, for the file of labels.", negative="--no-labels-header")
+    ] = None
+    labels_format: Annotated[str | None, option("Like --format, for the file of labels.", "NAME")] = None
+    labels_encoding: Annotated[str | None, option("Like --encoding, for the file of labels.", "NAME")] = None
+    seeds: Annotated[
+        tuple[str, ...],
+        option("A further file of labels, which wins over earlier ones.", "FILE", allow_leading_hyphen=True),
+    ] = ()
+
+    def for_labels(self) -> dict[str, Any]:
+        """Arguments of `read_seeds_file`."""
+        names = ("delimiter", "header", "format", "encoding")
+        return {**self.for_later_labels(), **{name: getattr(self, f"labels_{name}") for name in names}}
+
+    def for_later_labels(self) -> dict[str, Any]:
+        """The same for further files of labels; how they are written is found anew."""
+        return {"node": self.node, "label": self.label}
+
+
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True)
+class Reading(LabelReading, EdgeReading):
+    """How the files are laid out; what is not given is detected, and printed."""
+
+    edges: Annotated[
+        tuple[str, ...], option("A further file of edges; may be repeated.", "FILE", allow_leading_hyphen=True)
+    ] = ()
+    max_graph_memory: Annotated[
+        str | None, option("Memory for the graph, such as 4GB; by default what is free.", "SIZE")
+    ] = None
+
+    def for_labels(self) -> dict[str, Any]:
+        """Arguments of `read_seeds_file`; the encoding is that of the edges, unless it is given."""
+        return {**super().for_labels(), "encoding": self.labels_encoding or self.encoding}
+
+    def for_graph(self) -> dict[str, Any]:
+        """Arguments of `read_graph_file`."""
+        most = None if self.max_graph_memory is None else in_bytes(self.max_graph_memory, "--max-graph-memory")
+        return {"max_graph_memory": most, **self.for_edges()}
+
+
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True)
+class LabelKinds:
+    """What the file of labels holds beyond one certain label for each node."""
+
+    seed_weight: Annotated[Column, option("Column of seed weights: how far each label is trusted.", "COL")] = None
     label_probability: Annotated[
         Column, option("Column of probabilities, with a row for each label that a node may have.", "COL")
     ] = None
-    multi_label: Annotated[bool, option("Nodes have several labels, in a row each.")] = False
+    multi_label: Annotated[bool, option("Nodes have several labels, each in its own row.")] = False
 
-    @property
-    def of_labels(self) -> dict[str, Any]:
-        """What `read_seeds_file` is told besides."""
+    def for_labels(self) -> dict[str, Any]:
+        """Further arguments of `read_seeds_file`."""
         if self.multi_label and self.label_probability is not None:
             raise UsageError("--multi-label and --label-probability exclude each other: give one of them")
         return {"seed_weight": self.seed_weight, "probability": self.label_probability, "several": self.multi_label}
@@ -169,75 +259,150 @@ class Solving:
     solver: Annotated[Solver, option("How equilibrium is found.", "NAME")] = "auto"
     tol: Annotated[
         float,
-        option("Largest error of a temperature, relative to their spread.", "X", validator=Number(gt=0, lt=1)),
+        option("Largest error of a temperature, relative to their spread.", "X", validator=between(above=0, below=1)),
     ] = 1e-3
-    max_iter: Annotated[int | None, option("Most iterations allowed.", "N", validator=Number(gte=1))] = None
+    max_iter: Annotated[int | None, option("Maximum number of iterations.", "N", validator=at_least(1))] = None
     side: Annotated[
-        Side, option("On which copies of a node of a directed graph seeds are held and labels read.", "NAME")
-    ] = "both"
-    engine: Annotated[Literal["local"], option("Where to solve.", "NAME")] = "local"
+        Side, option("In a directed graph, copies of a node that hold seeds; or arcs as edges.", "NAME")
+    ] = "auto"
+    engine: Annotated[Literal["local", "dask"], option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
+    scheduler: Annotated[
+        str | None,
+        option("Address of the Dask scheduler; by default --engine dask starts processes here.", "ADDRESS"),
+    ] = None
     stop: Annotated[
-        Literal["error", "labels"], option("When to end: at the tolerance, or when labels are certified.", "NAME")
+        Literal["error", "labels"], option("Stop at the tolerance, or when labels are certified.", "NAME")
     ] = "error"
     open_share: Annotated[
-        float, option("Share of labels that --stop labels may leave open.", "X", validator=Number(gte=0, lt=1))
+        float,
+        option("Share of labels that --stop labels may leave open.", "X", validator=between(least=0, below=1)),
     ] = 0.05
     threshold: Annotated[
-        str, option("Temperature above which a node has one of several labels: auto, rule or a number.", "X")
+        str, option("With --multi-label, least temperature for a label: auto, rule or a number.", "X")
     ] = "auto"
     max_memory: Annotated[
-        str | None, option("For temperatures and scores, as 4GB; by default a quarter of all.", "SIZE")
+        str | None, option("Memory for temperatures and scores, such as 4GB; by default a quarter.", "SIZE")
     ] = None
-    no_confidence: Annotated[bool, option("Find labels only, and save the three solves of confidence.")] = False
-    threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=Number(gte=1))] = (
+    no_confidence: Annotated[bool, option("Find labels only, without the three solves for confidence.")] = False
+    threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=at_least(1))] = (
         None
     )
 
-    @property
-    def of_classifier(self) -> dict[str, Any]:
-        """What `DirichletClassifier` is told."""
+    def for_classifier(self) -> dict[str, Any]:
+        """Parameters of `DirichletClassifier`."""
+        names = ("solver", "tol", "max_iter", "side", "engine", "stop", "open_share")
         return {
-            "solver": self.solver,
-            "tol": self.tol,
-            "max_iter": self.max_iter,
-            "side": self.side,
-            "engine": self.engine,
+            **{name: getattr(self, name) for name in names},
             "n_threads": self.threads,
-            "stop": self.stop,
-            "open_share": self.open_share,
             "threshold": _threshold(self.threshold),
             "calibration": None if self.no_confidence else "auto",
-            "max_memory": None if self.max_memory is None else _bytes(self.max_memory),
+            "max_memory": None if self.max_memory is None else in_bytes(self.max_memory),
         }
 
 
-def _threshold(told: str) -> str | float | None:
+@Parameter(name="*", group=TABLES)
+@dataclass(frozen=True)
+class TableOptions:
+    """A table in place of a graph, whose rows are joined to their nearest rows; or one of features beside a graph."""
+
+    vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
+    text: Annotated[
+        Column, option("Column of texts to compare by their words; implies --vectors without --features.", "COL")
+    ] = None
+    id: Annotated[Column, option("Column of ids in a table; in GraphML, GEXF and GML, attribute of nodes.", "COL")] = (
+        None
+    )
+    features: Annotated[
+        str | None, option("Beside a graph: what else is known about its nodes, numbers or --text.", "FILE")
+    ] = None
+    k: Annotated[int, option("Number of neighbours of each row.", "N", validator=at_least(1))] = 10
+    metric: Annotated[
+        Literal["euclidean", "cosine"] | None,
+        option("How rows are compared; by default euclidean, and cosine for texts.", "NAME"),
+    ] = None
+    scale: Annotated[bool, option("Divide each column by its standard deviation.")] = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether the first file is a table."""
+        if self.features is not None and self.vectors:
+            raise UsageError("--features is for the nodes of a graph, and --vectors for rows without one: give one")
+        return self.vectors or (self.text is not None and self.features is None)
+
+    @property
+    def graph_id(self) -> Column:
+        """The attribute of nodes in the file of a graph that has their ids, unless ``--id`` is about features."""
+        return self.id if self.features is None else None
+
+    def for_graph(self) -> dict[str, Any]:
+        """Arguments of `Graph.from_vectors`."""
+        usual = "euclidean" if self.text is None else "cosine"
+        return {"k": self.k, "metric": self.metric or usual, "scale": self.scale}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Fitting:
+    """How a classifier is fitted on a file of edges and a file of labels."""
+
+    rule: Annotated[Rule, option("How a node gets its label.", "NAME", group=SOLVING)] = "balanced"
+    class_weight: Annotated[
+        tuple[str, ...],
+        option("How much more a class counts, such as fraud=5; may be repeated.", "LABEL=X", group=SOLVING),
+    ] = ()
+    evidence: Annotated[
+        Literal["auto", "spectral", "none"],
+        option("Whether the spectrum of the graph and its degrees count beside heat.", "NAME", group=SOLVING),
+    ] = "auto"
+    solving: Solving = Solving()
+    ignore_missing_seeds: Annotated[bool, option("Ignore seeds that are not in the graph.", group=SOLVING)] = False
+    reading: Reading = Reading()
+    kinds: LabelKinds = LabelKinds()
+    table: TableOptions = TableOptions()
+
+
+def class_weights(texts: Sequence[str], labels: Iterable[Any]) -> dict[Any, float] | None:
+    """The weights of classes, by their labels.
+
+    >>> class_weights(["1=5", "a=b=2"], [1, "a=b"])
+    {1: 5.0, 'a=b': 2.0}
+    """
+    known = {str(label): label for label in labels}
+    found = {}
+    for text in texts:
+        label, _, weight = text.rpartition("=")
+        if label not in known:
+            example = next(iter(known), "fraud")
+            raise UsageError(f"--class-weight {text}: give LABEL=X with a label of the seeds, such as {example}=5")
+        with suppress(ValueError):
+            found[known[label]] = float(weight)
+        if not 0 < found.get(known[label], 0) < math.inf:
+            raise UsageError(f"--class-weight {text}: the weight must be a positive number, as in {label}=5")
+    return found or None
+
+
+def _threshold(text: str) -> str | float | None:
     """A threshold, or where it comes from.
 
     >>> _threshold("auto"), _threshold("rule"), _threshold("0.25")
     ('auto', None, 0.25)
     """
-    if told in ("auto", "rule"):
-        return told if told == "auto" else None
+    if text in ("auto", "rule"):
+        return text if text == "auto" else None
     with suppress(ValueError):
-        if 0 <= float(told) < 1:
-            return float(told)
-    raise UsageError(f"--threshold is {told}: give auto, rule, or a number from 0 to 1")
+        if 0 <= float(text) < 1:
+            return float(text)
+    raise UsageError(f"--threshold is {text}: give auto, rule, or a number from 0 to 1")
 
 
-def _bytes(size: str) -> int:
+def in_bytes(size: str, name: str = "--max-memory") -> int:
     """A size with its unit.
 
-    >>> _bytes("1.5 GB"), _bytes("2000")
+    >>> in_bytes("1.5 GB"), in_bytes("2000")
     (1610612736, 2000)
     """
-    told = re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", size, re.IGNORECASE)
+    parts = re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", size, re.IGNORECASE)
     with suppress(ValueError):
-        if told and float(told[1]):
-            return int(float(told[1]) * 1024 ** " KMGT".index(told[2].upper() or " "))
-    raise UsageError(f"--max-memory is {size}: give a size such as 500MB or 4GB")
-
-
-AS_FOUND = Columns()
-CERTAIN = Certainty()
-BY_DEFAULT = Solving()
+        if parts and float(parts[1]):
+            return int(float(parts[1]) * 1024 ** " KMGT".index(parts[2].upper() or " "))
+    raise UsageError(f"{name} is {size}: give a size such as 500MB or 4GB")

@@ -2,7 +2,6 @@
 
 import os
 import re
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
@@ -10,12 +9,14 @@ from importlib import import_module
 from types import ModuleType
 from typing import NoReturn
 
-__all__ = ["FileError", "FileWarning", "blaming", "is_panic", "need", "quiet_natives", "refuse", "shorten"]
+from isotherm.errors import Option, Worded
+
+__all__ = ["FileError", "FileWarning", "UnclearError", "blaming", "is_panic", "need", "refuse", "shorten"]
 
 STANDARD = "-"
 
 
-class FileError(ValueError):
+class FileError(Worded, ValueError):
     """A file that cannot be read or written: one sentence with its name, the place in it, and the remedy.
 
     Examples
@@ -27,24 +28,33 @@ class FileError(ValueError):
     """
 
 
-class FileWarning(UserWarning):
+class UnclearError(FileError):
+    """A table whose columns cannot be told apart: its options are a choice to copy, and to correct."""
+
+    @property
+    def choice(self) -> tuple[Option, ...]:
+        """Options that would read the table."""
+        return tuple(fact for fact in self.facts.values() if isinstance(fact, Option))
+
+
+class FileWarning(Worded, UserWarning):
     """A file that can be read, but perhaps not as it was meant."""
 
 
 def refuse(path: str, error: OSError) -> NoReturn:
-    """Say in one sentence why the system does not give or take a file."""
+    """Say in one sentence why the system cannot open, read or write a file."""
     reasons: dict[type[OSError], str] = {
         FileNotFoundError: f"does not exist; {_similar(path)}",
         IsADirectoryError: "is a directory, not a file; give a file in it",
         NotADirectoryError: "is inside a file, not a directory; check its name",
-        PermissionError: "is not open to you; ask its owner for permission, or copy it",
+        PermissionError: "cannot be opened: permission denied; ask its owner, or copy it",
     }
-    said = f"failed: {error.strerror or str(error) or type(error).__name__}"
-    raise FileError(f"{path} {reasons.get(type(error), said)}") from None
+    other = f"failed: {error.strerror or str(error) or type(error).__name__}"
+    raise FileError(f"{path} {reasons.get(type(error), other)}") from None
 
 
 def _similar(path: str) -> str:
-    """A file of the same folder that may be meant, if one has a similar name."""
+    """Suggest a file of the same folder with a similar name, if there is one."""
     folder, name = os.path.split(path)
     with suppress(OSError):
         close = get_close_matches(name, os.listdir(folder or os.curdir), n=1, cutoff=0.75)
@@ -55,70 +65,48 @@ def _similar(path: str) -> str:
 
 @contextmanager
 def blaming(path: str, kind: str) -> Iterator[None]:
-    """Turn whatever a parser raises into a FileError which says that the file is not, or not wholly, of a kind.
+    """Turn whatever a parser raises into a FileError that says which kind of file was expected.
 
-    Parsers of other projects are met with files of any content, and each has its own family of errors.
+    Files may hold anything, and each third-party parser raises its own family of errors.
     """
     try:
         yield
     except (FileError, ImportError):
         raise
     except MemoryError:
-        raise FileError(f"{path} needs more memory than there is, or is damaged") from None
+        raise FileError(f"{path} needs more memory than this machine has, or is damaged") from None
     except BaseException as error:
         if isinstance(error, OSError) and error.errno is not None:
             refuse(path, error)
         if isinstance(error, Exception) or is_panic(error):
-            said = f"{path} is not {kind}, or is damaged: {_first_line(error)}"
-            raise FileError(f"{said}; make it again, or give another file") from None
+            problem = f"{path} is not {kind}, or is damaged: {_first_line(error)}"
+            raise FileError(f"{problem}; write it again, or give another file") from None
         raise
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether this is a panic of polars, which is no Exception."""
+    """Whether this is a panic inside polars, which does not derive from Exception."""
     return type(error).__name__ == "PanicException"
 
 
-@contextmanager
-def quiet_natives() -> Iterator[None]:
-    """Hide what compiled code writes to standard error, such as the reports of panics; what Python writes stays.
-
-    For a process that owns its standard error, as a command does: other threads of compiled code are silenced too.
-    """
-    if not hasattr(sys.stderr, "fileno") or sys.stderr.fileno() != 2:
-        yield
-        return
-    stderr = sys.stderr
-    stderr.flush()
-    with os.fdopen(os.dup(2), "w", encoding=stderr.encoding, errors=stderr.errors, buffering=1) as kept:
-        with open(os.devnull, "wb") as nothing:
-            os.dup2(nothing.fileno(), 2)
-        sys.stderr = kept
-        try:
-            yield
-        finally:
-            sys.stderr = stderr
-            os.dup2(kept.fileno(), 2)
-
-
-def need(package: str, purpose: str) -> ModuleType:
-    """Import an optional package, or say how to get it."""
+def need(package: str, purpose: str, *, extra: str = "cli") -> ModuleType:
+    """Import an optional package, or say how to get it: with an extra of isotherm."""
     try:
         return import_module(package)
     except ImportError:
-        raise ImportError(f"{purpose} needs {package}: pip install 'isotherm[cli]'", name=package) from None
+        raise ImportError(f"{purpose} needs {package}: pip install 'isotherm[{extra}]'", name=package) from None
 
 
-def shorten(text: str, most: int = 60) -> str:
-    """A value from a file as it is quoted in a sentence.
+def shorten(value: object, most: int = 60) -> str:
+    """A value from a file; text is quoted, and cut to fit into a sentence.
 
-    >>> shorten("x" * 100, most=10)
-    "'xxxxxxx...'"
+    >>> shorten("x" * 100, most=10), shorten(7)
+    ("'xxxxxxx...'", '7')
     """
-    return repr(text if len(text) <= most else text[: most - 3] + "...")
+    return repr(f"{value[: most - 3]}..." if isinstance(value, str) and len(value) > most else value)
 
 
 def _first_line(error: BaseException) -> str:
-    """What a parser says, without the inner state that some of them print."""
+    """The first line of a parser's message, without the internal state that some of them print."""
     lines = str(error).strip().splitlines()
     return re.split(r": \w+ \{", lines[0])[0].rstrip(".") if lines else type(error).__name__

@@ -1,28 +1,64 @@
-"""Which format a path is in: its suffix decides."""
+"""Which format a file has: its suffix decides."""
 
 import os
-from typing import NamedTuple
+import zipfile
+from importlib import import_module
+from typing import Any, NamedTuple
 
+from isotherm.errors import Option
 from isotherm.io.errors import STANDARD, FileError
+from isotherm.io.streams.compression import COMPRESSIONS, only_member
 
-__all__ = ["FORMATS", "Format", "format_of"]
+__all__ = ["FORMATS", "Format", "format_of", "imported"]
 
-FORMATS: dict[str, tuple[str, ...]] = {
-    "csv": (".csv",),
-    "tsv": (".tsv", ".tab"),
-    "text": (".txt", ".edges", ".edgelist", ".el", ".ncol", ".dat"),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather", ".ipc"),
-    "jsonl": (".jsonl", ".ndjson"),
-    "mtx": (".mtx",),
-    "npz": (".npz",),
-    "graphml": (".graphml",),
-    "gexf": (".gexf",),
-    "metis": (".graph", ".metis"),
+
+class Kind(NamedTuple):
+    """What is known about a format.
+
+    Attributes
+    ----------
+    suffixes
+        The ends of file names that stand for it.
+    compressible
+        Whether a file may be compressed as a whole, by gzip, Zstandard, bzip2, xz or zip.
+    reader
+        Where a graph is read from it, ``file:function`` in ``graph_formats/``; None for tables of edges.
+    attributes
+        Whether nodes have attributes with names, of which one may be the id.
+    labels
+        Where labels of nodes are read from it, if it can hold them beside the graph.
+    """
+
+    suffixes: tuple[str, ...]
+    compressible: bool = True
+    reader: str | None = None
+    labels: str | None = None
+    attributes: bool = False
+
+
+FORMATS: dict[str, Kind] = {
+    "csv": Kind((".csv",)),
+    "tsv": Kind((".tsv", ".tab")),
+    "text": Kind((".txt", ".edges", ".edgelist", ".el", ".ncol", ".dat")),
+    "parquet": Kind((".parquet", ".pq"), compressible=False),
+    "arrow": Kind((".arrow", ".feather", ".ipc"), compressible=False),
+    "jsonl": Kind((".jsonl", ".ndjson")),
+    "xlsx": Kind((".xlsx",), compressible=False),
+    "communities": Kind((".cmty.txt",)),
+    "mtx": Kind((".mtx",), reader="mtx:read_mtx"),
+    "npz": Kind((".npz",), compressible=False, reader="npz:read_npz", labels="npz:npz_labels"),
+    "graphml": Kind((".graphml",), reader="xml:read_graphml", labels="xml:graphml_labels", attributes=True),
+    "gexf": Kind((".gexf",), reader="xml:read_gexf", labels="xml:gexf_labels", attributes=True),
+    "gml": Kind((".gml",), reader="gml:read_gml", labels="gml:gml_labels", attributes=True),
+    "pajek": Kind((".net", ".pajek"), reader="pajek:read_pajek"),
+    "mat": Kind((".mat",), compressible=False, reader="mat:read_mat", labels="mat:mat_labels"),
+    "netset": Kind((), compressible=False, reader="netset:read_netset", labels="netset:netset_labels"),
+    "metis": Kind((".graph", ".metis"), reader="metis:read_metis"),
+    "iso": Kind((".iso",), compressible=False, reader="packed:read_packed"),
 }
 TEXTUAL = ("csv", "tsv", "text")
-COMPRESSIBLE = (*TEXTUAL, "jsonl", "mtx", "graphml", "gexf", "metis")
-_BY_SUFFIX = {suffix: name for name, suffixes in FORMATS.items() for suffix in suffixes}
+NETSET = ("adjacency.npz", "biadjacency.npz")  # either makes a folder one of NetSet
+_BY_SUFFIX = {suffix: name for name, kind in FORMATS.items() for suffix in kind.suffixes}
 
 
 class Format(NamedTuple):
@@ -32,37 +68,63 @@ class Format(NamedTuple):
     compression: str | None
 
 
+def imported(reader: str) -> Any:
+    """A reader of `FORMATS`."""
+    module, function = reader.split(":")
+    return getattr(import_module(f"isotherm.io.graph_formats.{module}"), function)
+
+
 def format_of(path: str, wanted: str | None = None) -> Format:
     """The format of a path, or the one that was asked for.
 
-    Standard input and output are CSV unless another format is asked for, and so are pipes.
+    Standard input, standard output and pipes are CSV unless another format is asked for.
 
     Examples
     --------
     >>> format_of("edges.tsv.gz")
     Format(name='tsv', compression='.gz')
-    >>> format_of("out.moreno_health", None).name  # KONECT
+    >>> format_of("out.moreno_health").name  # KONECT
     'text'
     """
     if wanted is not None and wanted not in FORMATS:
-        raise FileError(f"there is no format {wanted!r}: choose one of {', '.join(FORMATS)}")
-    stem, compression = _without_compression(os.path.basename(path).lower())
-    name = wanted or _BY_SUFFIX.get(os.path.splitext(stem)[1]) or _nameless(path, stem)
+        known = ", ".join(FORMATS)
+        raise FileError("{format} is not a format: choose one of {known}", format=Option("format", wanted), known=known)
+    stem, compression = _without_compression(os.path.basename(path.rstrip(os.sep)).lower())
+    if compression == ".zip" and not os.path.splitext(stem)[1]:
+        stem = _name_inside(path) or stem
+    name = wanted or _by_suffix(stem) or _without_suffix(path, stem)
     if name is None:
-        suffixes = ", ".join(suffix for group in FORMATS.values() for suffix in group)
-        raise FileError(f"{path}: the format cannot be told from the name; end it in {suffixes}, or give the format")
-    if compression and name not in COMPRESSIBLE:
+        message = "{path}: the name does not tell the format; end it in {suffixes}, or set {format}"
+        raise FileError(message, path=path, suffixes=", ".join(_BY_SUFFIX), format=Option("format"))
+    if compression and not FORMATS[name].compressible:
         raise FileError(f"{path}: {name} files are compressed inside; decompress it and drop {compression}")
     return Format(name, compression)
 
 
 def _without_compression(name: str) -> tuple[str, str | None]:
     stem, suffix = os.path.splitext(name)
-    return (stem, suffix) if suffix in (".gz", ".zst") else (name, None)
+    return (stem, suffix) if suffix in COMPRESSIONS else (name, None)
 
 
-def _nameless(path: str, stem: str) -> str | None:
-    """The format of what has no telling suffix."""
+def _by_suffix(name: str) -> str | None:
+    """The format by the longest suffix that is known: ``.cmty.txt`` before ``.txt``."""
+    parts = name.split(".")
+    ends = (f".{'.'.join(parts[first:])}" for first in range(max(1, len(parts) - 2), len(parts)))
+    return next((found for end in ends if (found := _BY_SUFFIX.get(end))), None)
+
+
+def _name_inside(path: str) -> str | None:
+    """The name of the only file in a zip file, in lower case."""
+    if not zipfile.is_zipfile(path):
+        return None
+    with zipfile.ZipFile(path) as archive:
+        return os.path.basename(only_member(path, archive).filename).lower()
+
+
+def _without_suffix(path: str, stem: str) -> str | None:
+    """The format of standard streams, pipes and KONECT files, whose names have no known suffix."""
+    if os.path.isdir(path):
+        return "netset" if any(os.path.isfile(os.path.join(path, name)) for name in NETSET) else None
     if path == STANDARD or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
         return "csv"
     return "text" if stem.startswith("out.") else None

@@ -1,59 +1,74 @@
-"""Saved classifiers: arrays, and a description of them in JSON, in one npz file without pickles."""
+"""Saved classifiers: one npz file with arrays and a description in JSON, without pickles.
 
+The last array is the SHA-256 of all others, names included, so damage of any kind is noticed. It does not protect
+against a file that was made to do harm, since anybody can compute it: `isotherm.insight.model_checks` does. Reading
+never takes more memory than the size of the file.
+"""
+
+import hashlib
 import json
+import math
 import os
 import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from importlib import metadata
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.io.errors import FileError
-from isotherm.io.matrices import MODEL
+from isotherm.io.graph_formats.npz import MODEL
 from isotherm.io.output import check_target, writing
 from isotherm.io.streams import Input
 
-__all__ = ["check_model", "damaged", "is_model", "read_model", "write_model"]
+__all__ = ["DAMAGE", "check_model", "damaged", "is_model", "read_model", "write_model"]
 
-VERSION = 1  # of what is written; older files are read as well
+VERSION = 3  # of the file format
+CHECKSUM = "sha256"  # the name of the last array
 SUFFIX = ".npz"
+CHUNK = 1 << 20  # bytes
+DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 SOURCE = "give one that DirichletClassifier.save or isotherm classify --save wrote"
 
 
 def check_model(path: str, *, force: bool = False) -> None:
-    """Refuse a target to which no classifier could be saved, before any work is done for it."""
+    """Refuse a target that a classifier cannot be saved to, before any work is done for it."""
     if os.path.splitext(path)[1].lower() != SUFFIX and not os.path.isdir(path):
         raise FileError(f"{path}: a classifier is saved as {SUFFIX}; end the name in that")
     check_target(path, force=force)
 
 
 def write_model(path: str, content: Any, arrays: Mapping[str, NDArray[Any]], *, force: bool = False) -> None:
-    """Write arrays, and what JSON can hold besides; the file appears when it is complete."""
+    """Write arrays and a description that JSON can hold; the file appears when it is complete."""
     check_model(path, force=force)
     text = json.dumps({"version": VERSION, "release": metadata.version("isotherm"), "content": content})
+    entries = {MODEL: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
+    checksum = hashlib.sha256()
     with writing(path, force=force) as file, zipfile.ZipFile(file, "w") as archive:
-        for name, array in {MODEL: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}.items():
-            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
-                np.lib.format.write_array(entry, np.asanyarray(array), allow_pickle=False)
+        for name, array in entries.items():
+            _write_array(archive, name, array, checksum)
+        _write_array(archive, CHECKSUM, np.frombuffer(checksum.digest(), dtype=np.uint8), hashlib.sha256())
 
 
 def read_model(path: str) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """What `write_model` wrote: the content, and the arrays by their names."""
+    """Read what `write_model` wrote: the description, and the arrays by name."""
     Input(path).check()
-    with _archive(path) as arrays:
-        if MODEL not in arrays.files:
-            raise FileError(f"{path} holds arrays, but no saved classifier; {SOURCE}")
-        content = _content(path, arrays[MODEL])
-        return content, {name: arrays[name] for name in arrays.files if name != MODEL}
+    with open(path, "rb") as file:
+        if file.read(2) != b"PK":
+            raise FileError(f"{path} is no saved classifier; {SOURCE}")
+        try:
+            with zipfile.ZipFile(file) as archive:
+                return _read_archive(path, archive)
+        except FileError:
+            raise
+        except (*DAMAGE, zipfile.BadZipFile, EOFError, OSError, NotImplementedError):
+            raise damaged(path) from None
 
 
 def is_model(path: str) -> bool:
-    """Whether there is a file of this name that holds a classifier, of whatever version."""
-    if not os.path.isfile(path):  # a pipe can be opened once only
+    """Whether this is a file that holds a classifier, of any version."""
+    if not os.path.isfile(path):  # a pipe can be opened only once
         return False
     try:
         with zipfile.ZipFile(path) as archive:
@@ -62,31 +77,87 @@ def is_model(path: str) -> bool:
         return False
 
 
-def damaged(path: str) -> FileError:
-    """What to say of a file that was a classifier once."""
-    return FileError(f"{path} is damaged or truncated: copy it again, or save the classifier again")
+def damaged(path: str, reason: str = "") -> FileError:
+    """The error for a damaged classifier."""
+    what = f"{path} is damaged: {reason};" if reason else f"{path} is damaged or truncated:"
+    return FileError(f"{what} copy it again, or save the classifier again")
 
 
-@contextmanager
-def _archive(path: str) -> Iterator[Any]:
-    with open(path, "rb") as file:
-        if file.read(2) != b"PK":
-            raise FileError(f"{path} is no saved classifier; {SOURCE}")
-        file.seek(0)
-        try:
-            with np.load(file, allow_pickle=False) as arrays:
-                yield arrays
-        except FileError:
-            raise
-        except (ValueError, KeyError, EOFError, OSError, NotImplementedError, zipfile.BadZipFile, zlib.error):
-            raise damaged(path) from None
+class _Hashed:
+    """A file of which every byte that is written or read goes into a checksum."""
+
+    def __init__(self, file: IO[bytes], checksum: Any) -> None:
+        self._file, self._checksum = file, checksum
+
+    def write(self, data: bytes) -> int:
+        self._checksum.update(data)
+        return self._file.write(data)
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._checksum.update(data)
+        return data
+
+    def fill(self, memory: bytearray) -> None:
+        """Read as many bytes as the memory holds."""
+        rest = memoryview(memory)
+        while rest:
+            count = self._file.readinto(rest[:CHUNK])  # type: ignore[attr-defined]
+            if not count:
+                raise EOFError
+            self._checksum.update(rest[:count])
+            rest = rest[count:]
+
+
+def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any], checksum: Any) -> None:
+    checksum.update(f"{name}\0".encode())
+    with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as entry:
+        np.lib.format.write_array(_Hashed(entry, checksum), np.asanyarray(array), allow_pickle=False)
+
+
+def _read_archive(path: str, archive: zipfile.ZipFile) -> tuple[Any, dict[str, NDArray[Any]]]:
+    names = archive.namelist()
+    if f"{MODEL}.npy" not in names:
+        raise FileError(f"{path} holds arrays, but no saved classifier; {SOURCE}")
+    content = _content(path, _read_array(archive, archive.getinfo(f"{MODEL}.npy"), hashlib.sha256()))
+    checksum, arrays = hashlib.sha256(), dict[str, NDArray[Any]]()
+    for info in archive.infolist():
+        name = info.filename.removesuffix(".npy")
+        arrays[name] = _read_array(archive, info, hashlib.sha256() if name == CHECKSUM else checksum)
+    del arrays[MODEL]
+    if len(arrays) != len(names) - 1 or arrays.pop(CHECKSUM).tobytes() != checksum.digest():
+        raise damaged(path, "its SHA-256 is not that of its content")
+    return content, arrays
+
+
+def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, checksum: Any) -> NDArray[Any]:
+    """Read one array; an entry that is compressed, or that claims more bytes than the file has, could fill memory."""
+    assert archive.fp is not None
+    if info.compress_type != zipfile.ZIP_STORED or info.file_size > os.fstat(archive.fp.fileno()).st_size:
+        raise ValueError("an entry that Isotherm does not write")
+    checksum.update(f"{info.filename.removesuffix('.npy')}\0".encode())
+    with archive.open(info) as entry:
+        file = _Hashed(entry, checksum)
+        version = np.lib.format.read_magic(file)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, fortran, dtype = read_header(file)
+        size = math.prod(shape) * dtype.itemsize
+        if dtype.kind not in "biuf" or not dtype.isnative or entry.tell() + size != info.file_size:
+            raise ValueError("an array that Isotherm does not write")
+        memory = bytearray(size)
+        file.fill(memory)
+        entry.read(1)  # at the end, zipfile compares its own checksum
+    return np.frombuffer(memory, dtype).reshape(shape, order="F" if fortran else "C")
 
 
 def _content(path: str, text: NDArray[np.uint8]) -> Any:
-    told = json.loads(text.tobytes())
-    if told["version"] > VERSION:
-        raise FileError(
-            f"{path} was saved by Isotherm {told['release']}, in a form that is newer than this release knows: "
-            "pip install --upgrade isotherm"
-        )
-    return told["content"]
+    description = json.loads(text.tobytes())
+    if not isinstance(description["version"], int):
+        raise damaged(path)
+    if description["version"] > VERSION:
+        newer = f"by Isotherm {description['release']}, whose files this release cannot read"
+        raise FileError(f"{path} was saved {newer}: pip install --upgrade isotherm")
+    if description["version"] < VERSION:
+        older = f"by Isotherm {description['release']}, in an older form"
+        raise FileError(f"{path} was saved {older}: take the classifier's graph and seeds, fit it again and save it")
+    return description["content"]

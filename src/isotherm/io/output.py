@@ -1,4 +1,4 @@
-"""Bytes out: written beside the target and renamed, so that a reader sees the old file or the new one, whole."""
+"""Bytes out: written to a temporary file beside the target and renamed, so that a reader never sees half a file."""
 
 import errno
 import gzip
@@ -12,41 +12,45 @@ from contextlib import contextmanager, suppress
 from io import BytesIO
 from typing import IO, Any
 
+from isotherm.errors import Option
 from isotherm.io.errors import STANDARD, FileError, need
 from isotherm.io.formats import Format, format_of
 
 __all__ = ["WRITABLE", "check_output", "check_target", "output_format", "writing"]
 
-WRITABLE = ("csv", "tsv", "jsonl", "parquet", "arrow")
-SUFFIXES = ".csv, .tsv, .jsonl (these also with .gz or .zst), .parquet or .arrow"
-OVERWRITE = "choose another name, or overwrite it with force=True"
-LEVEL = 3  # of Zstandard; gzip is as fast at 1 only
+WRITABLE = ("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx")
+SUFFIXES = ".csv, .tsv, .jsonl (these also with .gz or .zst), .parquet, .arrow or .xlsx"
+KEPT = "{path} {what}, and is kept; choose another name, or overwrite it with {force}"
+LEVEL = 3  # of Zstandard; gzip is as fast only at level 1
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False, format: str | None = None) -> None:  # noqa: A002 - as in write_labels
-    """Refuse a target to which no labels could be written, before any work is done for it.
+    """Refuse a target that labels cannot be written to, before any work is done for it.
 
     Raises
     ------
     FileError
-        If labels are not written in this format, or as in `check_target`.
+        If labels cannot be written in this format, or as in `check_target`.
     """
     path = os.fspath(path)
     if os.path.isdir(path):  # rather than a file without a suffix
         check_target(path)
-    if output_format(path, format).compression == ".zst":
+    known = output_format(path, format)
+    if known.compression == ".zst":
         need("zstandard", "writing .zst files")
+    if known.name == "xlsx":
+        need("xlsxwriter", "writing Excel files", extra="excel")
     check_target(path, force=force)
 
 
 def check_target(path: str, *, force: bool = False) -> None:
-    """Refuse a file that could not be written.
+    """Refuse a file that cannot be written.
 
     Raises
     ------
     FileError
-        If the directory is missing or closed to this user, the path is a directory, or there is a file already and
-        not ``force``.
+        If the directory is missing or not writable, the path is a directory, or the file exists and ``force`` is not
+        set.
     """
     if path == STANDARD or _is_device(path):
         return
@@ -56,9 +60,9 @@ def check_target(path: str, *, force: bool = False) -> None:
     if not os.path.isdir(folder):
         raise FileError(f"{path} cannot be written: the directory {folder} does not exist; create it")
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise FileError(f"{path} cannot be written: the directory {folder} is not open to you; choose another")
+        raise FileError(f"{path} cannot be written: the directory {folder} is not writable; choose another")
     if os.path.lexists(path) and not force:
-        raise FileError(f"{path} exists already, and is kept; {OVERWRITE}")
+        raise FileError(KEPT, path=path, what="exists already", force=Option("force", True))
 
 
 def output_format(path: str, wanted: str | None = None) -> Format:
@@ -69,25 +73,26 @@ def output_format(path: str, wanted: str | None = None) -> Format:
     """
     with suppress(FileError):
         known = format_of(path, wanted)
-        if known.name in WRITABLE:
+        if known.name in WRITABLE and known.compression in (None, ".gz", ".zst"):
             return known
     if wanted is not None and wanted not in WRITABLE:
         raise FileError(f"labels are written as {', '.join(WRITABLE)}, not as {wanted!r}; choose one of them")
-    raise FileError(f"{_name(path)}: labels are written as {SUFFIXES}; end the name in one of these, or give format=")
+    message = "{path}: labels are written as {suffixes}; end the name in one of these, or set {format}"
+    raise FileError(message, path=_name(path), suffixes=SUFFIXES, format=Option("format"))
 
 
 @contextmanager
 def writing(path: str, *, compression: str | None = None, force: bool = False) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its place when all is written and vanishes if anything goes wrong.
+    """Open a temporary file that becomes the target when all is written, and is removed if anything goes wrong.
 
-    Its name is unique, so that two processes that write to the same target do not mix: the first one to finish wins,
-    or the last one with ``force``.
+    Its name is unique, so two processes that write to the same target do not mix: the first to finish wins, or the
+    last with ``force``.
     """
     direct = path == STANDARD or _is_device(path)
     try:
         with _direct(path) if direct else _beside(path, force) as file, _compressed(file, compression) as packed:
             yield packed
-    except BrokenPipeError:  # whoever reads our output has had enough
+    except BrokenPipeError:  # the reader of our output has closed it
         raise
     except Exception as error:
         _refuse(path, error)
@@ -96,14 +101,17 @@ def writing(path: str, *, compression: str | None = None, force: bool = False) -
 
 @contextmanager
 def _beside(path: str, force: bool) -> Iterator[IO[bytes]]:
-    target = os.path.realpath(path)  # a link stays, and what it points to is replaced
+    target = os.path.realpath(path)  # a symbolic link stays; its target is replaced
     folder, name = os.path.split(target)
     draft = os.path.join(folder, f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
-        with open(draft, "xb") as file:
+        old = _status(target)
+        with open(draft, "xb", opener=_private if old else None) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if old is not None:
+            _keep_mode(_status(target) or old, draft)
         if force or not _linked(path, draft, target):
             os.replace(draft, target)
         _sync(folder)
@@ -112,12 +120,35 @@ def _beside(path: str, force: bool) -> Iterator[IO[bytes]]:
             os.unlink(draft)
 
 
+def _private(path: str, flags: int) -> int:
+    """Open a file for its owner only, until it has the mode of the file that it replaces."""
+    return os.open(path, flags, 0o600)
+
+
+def _keep_mode(old: os.stat_result, draft: str) -> None:
+    """Give the draft the owner and the mode of the file that it is to replace, as far as the system lets us."""
+    new = os.stat(draft)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        with suppress(OSError):
+            os.chown(draft, old.st_uid, old.st_gid)
+    with suppress(OSError):
+        os.chmod(draft, stat.S_IMODE(old.st_mode))
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
 def _linked(path: str, draft: str, target: str) -> bool:
-    """Give the draft the name of the target too, unless that is taken by now; False where files have one name only."""
+    """Hard-link the draft to the target, unless that exists by now; False where there are no hard links."""
     try:
         os.link(draft, target)
     except FileExistsError:
-        raise FileError(f"{path} was written by another process meanwhile, and is kept; {OVERWRITE}") from None
+        what = "was written by another process meanwhile"
+        raise FileError(KEPT, path=path, what=what, force=Option("force", True)) from None
     except OSError:
         return False
     return True
@@ -153,7 +184,7 @@ def _compressed(file: IO[bytes], compression: str | None) -> Iterator[IO[bytes]]
 
 
 def _is_device(path: str) -> bool:
-    """Whether this is a pipe, /dev/null or the like, which can be written to but not replaced."""
+    """Whether this is a pipe, /dev/null or the like, which is written to directly."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -162,7 +193,7 @@ def _is_device(path: str) -> bool:
 
 
 def _sync(folder: str) -> None:
-    """Make the new name durable, where the system can do that."""
+    """Make the new name durable, where the system supports that."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -172,17 +203,15 @@ def _sync(folder: str) -> None:
 
 
 def _refuse(path: str, error: Exception) -> None:
-    """Say in one sentence what the system refused, if it did; polars has the number in its text only."""
+    """Turn an error of the system into one sentence; polars gives the error number only in its text."""
     number = getattr(error, "errno", None)
-    if number is None and (told := re.search(r"os error (\d+)", str(error))):
-        number = int(told[1])
+    if number is None and (found := re.search(r"os error (\d+)", str(error))):
+        number = int(found[1])
     if number in (errno.ENOSPC, errno.EDQUOT):
-        raise FileError(
-            f"{_name(path)} cannot be written: the disk is full; free some space, or take another"
-        ) from None
+        raise FileError(f"{_name(path)} cannot be written: the disk is full; free some space") from None
     if number is not None or isinstance(error, OSError):
-        said = str(error) if number is None else os.strerror(number)
-        raise FileError(f"{_name(path)} cannot be written: {said}; choose another place") from None
+        reason = str(error) if number is None else os.strerror(number)
+        raise FileError(f"{_name(path)} cannot be written: {reason}; choose another place") from None
 
 
 def _name(path: str) -> str:

@@ -1,33 +1,57 @@
 """Files to seeds: known labels, by node."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
-from isotherm.graph import Graph
-from isotherm.io import seed_rows
-from isotherm.io.errors import FileError
-from isotherm.io.formats import TEXTUAL, format_of
-from isotherm.io.jsonl import open_jsonl
-from isotherm.io.layout import Layout, Pick, seed_roles
-from isotherm.io.seed_rows import shown
+from isotherm.errors import Option, ParameterError, warn
+from isotherm.graphs import Graph
+from isotherm.graphs.packed import PackedGraph
+from isotherm.io.errors import FileError, FileWarning, shorten
+from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
+from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.streams import Input
-from isotherm.io.tables import open_columns
-from isotherm.io.text import open_text
+from isotherm.io.tables import communities, open_table, seed_rows
+from isotherm.io.tables.batches import Table
+from isotherm.io.tables.roles import seed_roles
+from isotherm.io.tables.seed_rows import Row
+from isotherm.io.tables.sniff import is_number
 
-__all__ = ["SeedsFile", "match_seeds", "read_seeds", "read_seeds_file"]
+__all__ = ["SeedsFile", "labels_like", "match_seeds", "read_seeds", "read_seeds_file", "shifted_by"]
 
-TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl")
+TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl", "xlsx")
 MOST_SHOWN = 5
-LOST = object()
 
 
 class SeedsFile(NamedTuple):
-    """Seeds that were read, how their file is laid out, and how far seeds are trusted, if it says so."""
+    """Seeds that were read.
+
+    Attributes
+    ----------
+    seeds
+        As `read_seeds` gives them.
+    layout
+        How the file is laid out.
+    weights
+        The weights of the seeds, if they were asked for.
+    without_first
+        Gives the same without the first row, if that may be a header: its texts occur nowhere else.
+    """
 
     seeds: dict[Any, Any]
     layout: Layout
     weights: dict[Any, float | None] | None = None
+    without_first: "Callable[[], SeedsFile] | None" = None
+
+    def has_header(self, graph: Graph) -> bool:
+        """Whether the first row must be a header: its node is not in the graph, though others are."""
+        if self.without_first is None:
+            return False
+        first, *others = self.seeds
+        return not match_seeds({first: 0}, graph, missing="drop") and bool(
+            match_seeds(dict.fromkeys(others, 0), graph, missing="drop")
+        )
 
 
 def read_seeds(
@@ -40,28 +64,30 @@ def read_seeds(
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
+    encoding: str | None = None,
     like: Graph | None = None,
 ) -> dict[Any, Any]:
-    r"""Read known labels from a table: CSV, TSV, text, Parquet, Arrow or JSON lines.
+    r"""Read known labels from a table: CSV, TSV, text, Parquet, Arrow or JSON lines; or from a file of a graph.
 
     Columns besides node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
-    text; where all labels are integers, ``-1`` is an empty one.
+    text; where all labels are integers, ``-1`` is an empty one, with a warning. In GraphML and GEXF, ``label`` is the
+    attribute of nodes that has the labels; in an npz file, the array.
 
     Parameters
     ----------
     path
         The file, or ``-`` for standard input.
     node, label
-        Columns, by name or by number from 1; by default those of such names (label, class or y), or the first two.
+        Columns, by name or by number from 1; by default found by names such as node and label, or the first two.
     probability
-        The column of probabilities, where there is a row for each label that a node may have.
+        The column of probabilities, in a table with a row for each label that a node may have.
     several
-        Whether a node may have several labels, in a row each.
-    delimiter, header, format
+        Whether a node may have several labels, each in its own row.
+    delimiter, header, format, encoding
         As in `read_graph`.
     like
-        The graph of these nodes. Ids that are text here and integers there, or the other way round, are made those of
-        the graph, see `match_seeds`.
+        The graph of these nodes. Ids that are text in the file and integers in the graph, or the other way round,
+        become those of the graph, see `match_seeds`.
 
     Returns
     -------
@@ -72,7 +98,7 @@ def read_seeds(
     Raises
     ------
     FileError
-        Also if a node has two labels that differ, where it may not.
+        If the file cannot be read, or if a node has two labels although ``several`` is not set.
 
     Examples
     --------
@@ -83,9 +109,26 @@ def read_seeds(
     >>> read_seeds(seeds)
     {'ann': 'left', 'eve': 'right'}
     """
-    columns = {"node": node, "label": label, "probability": probability}
-    read = read_seeds_file(path, **columns, several=several, delimiter=delimiter, header=header, format=format)
-    return read.seeds if like is None else match_seeds(read.seeds, like, missing="keep")
+    read = read_seeds_file(
+        path,
+        node=node,
+        label=label,
+        probability=probability,
+        several=several,
+        delimiter=delimiter,
+        header=header,
+        format=format,
+        encoding=encoding,
+    )
+    if like is None:
+        return read.seeds
+    if read.without_first is not None and read.has_header(like):
+        first = ", ".join(map(shorten, next(iter(read.seeds.items()))))
+        message = "{path}: the first row ({first}) is read as a header; confirm this with {header}, or set {no_header}"
+        choice = {"header": Option("header", True), "no_header": Option("header", False)}
+        warn(FileWarning(message, path=os.fspath(path), first=first, **choice))
+        read = read.without_first()
+    return match_seeds(read.seeds, like, missing="keep")
 
 
 def read_seeds_file(
@@ -99,50 +142,149 @@ def read_seeds_file(
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
+    id: Pick = None,  # noqa: A002 - the name that the commands use
+    encoding: str | None = None,
+    after: Layout | None = None,
 ) -> SeedsFile:
     """Read seeds as `read_seeds` does, and say which columns, header and delimiter were found.
 
-    ``seed_weight`` is the column of weights of trust; a seed without one is certain.
+    ``seed_weight`` is the column of seed weights; a seed without a weight is certain. ``id`` is as in `read_graph`, for
+    labels in a file of a graph. ``after`` is the layout of an
+    earlier file of seeds: columns of the same names are taken here too, if this file has them.
     """
     path = os.fspath(path)
-    Input(path).check()
+    if not os.path.isdir(path):
+        Input(path).check()
     known = format_of(path, format)
-    file = Input(path, known.compression)
+    file = Input(path, known.compression, None, encoding)
+    if FORMATS[known.name].labels is not None:
+        return _attribute_of_nodes(file, known.name, label, id)
+    if known.name == "communities":
+        return SeedsFile(communities.read_communities(file, several=several), Layout(known.name))
     if known.name not in TABLES:
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
     picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
-    table: Any
-    if known.name in TEXTUAL:
-        told = {"delimiter": delimiter, "header": header, "wanted": tuple(picks.values())}
-        table = open_text(file, known.name, seeds=True, **told)
-        spelling = {"header": table.dialect.header, "delimiter": table.dialect.delimiter}
-    else:
-        table = open_jsonl(file) if known.name == "jsonl" else open_columns(file, known.name)
-        spelling = {}
-    layout = Layout(known.name, seed_roles(file.name, table.names, picks), **spelling)
-    places = {role: column.number - 1 for role, column in layout.roles.items() if column}
-    rows = seed_rows.read_rows(file.name, table.batches(places))
-    weights = seed_rows.trusted(file.name, rows) if seed_weight is not None else None
-    if probability is not None:
-        return SeedsFile(seed_rows.distributions(file.name, rows), layout, weights)
-    seeds = seed_rows.sets(rows) if several else seed_rows.single_labels(file.name, rows)
-    return SeedsFile(seeds, layout, weights)
+    wanted = tuple(picks.values()) if after is None else tuple(_names(after).values())
+    table = open_table(file, known.name, seeds=True, delimiter=delimiter, header=header, wanted=wanted)
+    picks = picks if after is None else _picks_after(after, table, picks)
+    layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
+    rows = seed_rows.read_rows(file.name, table.batches(layout.places))
+
+    def collected(rows: list[Row], layout: Layout) -> SeedsFile:
+        rows = seed_rows.without_minus_one(file.name, rows)
+        weights = None if seed_weight is None else seed_rows.seed_weights(file.name, rows)
+        seeds: dict[Any, Any]
+        if "probability" in layout.roles:
+            seeds = seed_rows.distributions(file.name, rows)
+        else:
+            seeds = seed_rows.label_sets(rows) if several else seed_rows.single_labels(file.name, rows)
+        return SeedsFile(seeds, layout, weights)
+
+    read = collected(rows, layout)
+    if header is None and layout.header is False and _may_be_header(rows):
+        named = _named(layout, rows[0])
+        return read._replace(without_first=lambda: collected(rows[1:], named))
+    return read
+
+
+def _attribute_of_nodes(file: Input, name: str, label: Pick, id: Pick) -> SeedsFile:  # noqa: A002
+    """Labels in a file of a graph."""
+    reader = FORMATS[name].labels
+    assert reader is not None
+    seeds, attribute = imported(reader)(file, Options(id=id), label)
+    return SeedsFile(seeds, Layout(name, attribute=attribute))
+
+
+def _names(layout: Layout) -> dict[str, str]:
+    """The names of the columns that have one, by role."""
+    return {role: column.name for role, column in layout.roles.items() if column and column.name is not None}
+
+
+def _picks_after(earlier: Layout, table: Table, picks: dict[str, Pick]) -> dict[str, Pick]:
+    """The columns of a later file, by the names in an earlier one; by number if neither has names; else to be found."""
+    names: dict[str, Pick] = {role: name for role, name in _names(earlier).items() if name in table.names}
+    if {"node", "label"} <= names.keys():
+        return names
+    bare = all(name is None for name in table.names)
+    return picks if bare and not _names(earlier) else {}
+
+
+def labels_like(labels: Mapping[Any, Any], classes: Iterable[Any]) -> dict[Any, Any]:
+    """Labels, by node, in the type of classes that are known: a text file has ``"1"`` where Parquet has ``1``.
+
+    Examples
+    --------
+    >>> labels_like({"ann": "1", "bob": "7"}, [0, 1]), labels_like({"ann": 1}, ["0", "1"])
+    ({'ann': 1, 'bob': 7}, {'ann': '1'})
+    >>> labels_like({"ann": {"true"}}, [False, True])
+    {'ann': {True}}
+    """
+    known = list(classes)
+    texts = {str(label).lower() if isinstance(label, bool) else str(label): label for label in known}
+    whole = bool(known) and not any(isinstance(label, bool | str) for label in known)
+
+    def alike(label: Any) -> Any:
+        if isinstance(label, set):
+            return set(map(alike, label))
+        if isinstance(label, dict):
+            return {alike(each): share for each, share in label.items()}
+        text = str(label).lower() if isinstance(label, bool) else str(label)
+        number = int(text) if whole and seed_rows.INTEGER.fullmatch(text) else label
+        return texts.get(text, str(label) if any(isinstance(each, str) for each in known) else number)
+
+    return {node: alike(label) for node, label in labels.items()}
+
+
+def _may_be_header(rows: list[Row]) -> bool:
+    """Whether the first row has two texts, no numbers, which occur nowhere else."""
+    first, *others = rows
+    texts = (first.node, first.label)
+    return (
+        len(others) > 1
+        and first.number == 0
+        and not any(map(is_number, texts))
+        and not any(row.node in texts or row.label in texts for row in others)
+    )
+
+
+def _named(layout: Layout, header: Row) -> Layout:
+    """The layout if this row is a header."""
+    names = {"node": header.node, "label": header.label}
+    roles = {role: column and column._replace(name=names.get(role)) for role, column in layout.roles.items()}
+    return replace(layout, header=True, roles=roles)
+
+
+def shifted_by(seeds: Iterable[Any], graph: Graph, first_id: int | None) -> int:
+    """What to add to the ids of seeds that were counted from 0 for a graph that counts from 1, or the other way round.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges([1, 2], [2, 3])  # as from a file whose ids count from 1
+    >>> shifted_by(["0", "2"], graph, first_id=1), shifted_by(["1", "3"], graph, first_id=1)
+    (1, 0)
+    """
+    ids = [int(text) if text.isdecimal() else -1 for text in map(str, seeds)]
+    if first_id is None or not ids or min(ids) < 0:
+        return 0
+    if first_id == 1 and min(ids) == 0 and max(ids) < graph.n_nodes:
+        return 1
+    return -1 if first_id == 0 and min(ids) > 0 and max(ids) == graph.n_nodes else 0
 
 
 def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise") -> dict[Any, Any]:
     """Seeds under the ids that their nodes have in a graph.
 
-    A node that is not in the graph, but whose text is that of exactly one node, is that node: ``"7"`` is ``7``, and
-    ``"007"`` is not.
+    A seed that is not in the graph is matched by its text if exactly one node has that text: ``"7"`` matches ``7``,
+    and ``"007"`` does not.
 
     Parameters
     ----------
     seeds
         ``{node: label}``.
     graph
-        The graph whose ids count.
+        The graph whose ids are wanted.
     missing
-        What becomes of seeds that are not in the graph: "raise" a ValueError that lists them, "drop" or "keep" them.
+        What to do with seeds that are not in the graph: "raise" a ValueError that lists them, "drop" or "keep" them.
 
     Examples
     --------
@@ -151,34 +293,43 @@ def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise
     """
     if missing not in ("raise", "drop", "keep"):
         raise ValueError(f"missing={missing!r}, but it must be 'raise', 'drop' or 'keep'")
-    nodes = graph.nodes.tolist()
-    known = set(seeds).intersection(nodes)  # looks up every node among the seeds, which are few
-    texts = _texts({str(node) for node in seeds if node not in known}, nodes)
     matched: dict[Any, Any] = {}
     lost = []
-    for node, label in seeds.items():
-        there = node if node in known else texts.get(str(node), LOST)
-        if there is LOST and missing == "keep":
-            there = node
-        if there is LOST:
+    for (node, label), found in zip(seeds.items(), _found(list(seeds), graph), strict=True):
+        there = node if found is None and missing == "keep" else found
+        if there is None:
             lost.append(node)
         elif matched.setdefault(there, label) != label:
             raise ValueError(f"the node {there!r} has two labels: {matched[there]!r} and {label!r}")
     if lost and missing == "raise":
-        raise ValueError(_not_there(lost, graph, matched))
+        raise _not_in_the_graph(lost, graph, some_match=bool(matched))
     return matched
 
 
-def _not_there(lost: list[Any], graph: Graph, matched: dict[Any, Any]) -> str:
-    """What to say of seeds that are not in the graph; where none is, also what its nodes look like."""
+def _not_in_the_graph(lost: list[Any], graph: Graph, *, some_match: bool) -> ParameterError:
+    """The error that lists some of the lost seeds; if no seed matches, also what the nodes look like."""
     number, them = ("1 seed is", "it") if len(lost) == 1 else (f"{len(lost)} seeds are", "them")
-    some = ", ".join(map(shown, lost[:MOST_SHOWN])) + (", ..." if len(lost) > MOST_SHOWN else "")
-    nodes = "" if matched else f" ({graph.n_nodes} nodes, such as {', '.join(map(shown, graph.nodes[:3].tolist()))})"
-    return f"{number} not in the graph{nodes}: {some}; correct {them}, or leave {them} out with missing='drop'"
+    nodes = f" ({graph.n_nodes} nodes, such as {', '.join(map(shorten, graph.nodes[:3].tolist()))})"
+    return ParameterError(
+        f"{number} not in the graph{{nodes}}: {{lost}}; correct {them}, or leave {them} out with {{missing}}",
+        nodes="" if some_match else nodes,
+        lost=", ".join(map(shorten, lost[:MOST_SHOWN])) + ", ..." * (len(lost) > MOST_SHOWN),
+        missing=Option("missing", "drop"),
+    )
+
+
+def _found(seeds: list[Any], graph: Graph) -> list[Any]:
+    """The node that each seed stands for, None if there is none."""
+    if isinstance(graph, PackedGraph):
+        return graph.matches(seeds)
+    nodes = graph.nodes.tolist()
+    known = set(seeds).intersection(nodes)  # a set of the seeds, which are few, not of all nodes
+    texts = _texts({str(node) for node in seeds if node not in known}, nodes)
+    return [node if node in known else texts.get(str(node)) for node in seeds]
 
 
 def _texts(wanted: set[str], nodes: list[Any]) -> dict[str, Any]:
-    """Nodes by these texts, without those that share one."""
+    """Nodes by these texts, except texts that several nodes share."""
     texts: dict[str, Any] = {}
     shared = set()
     for node in nodes if wanted else ():

@@ -1,11 +1,17 @@
-"""The hot loops: native C++ where it was built, the same functions in SciPy elsewhere.
+"""The hot loops over edges and nodes: compiled C++ where it was built, SciPy otherwise.
 
-Set ``ISOTHERM_KERNELS`` to ``native`` or ``reference`` to force one of them.
+In come bare arrays: a graph in compressed sparse rows, blocks of temperatures, hashed node ids. Out come arrays filled
+in place, and a `Report` with the sums and maxima of the pass. Nothing is checked here; the rooms above have done that.
+Call the kernels as ``kernels.active.sweep(...)``. Read ``reference.py`` first: it defines every kernel in a few lines
+of SciPy, and the C++ in ``native/`` has the same signatures. ``numbering.py`` is the part of it that reads node ids,
+``neighbours.py`` the one that finds nearest rows, ``tables.py`` the one on tables of nodes by classes.
+
+Two environment variables are read at import (``choice.py``). ``ISOTHERM_KERNELS`` is ``native`` or ``reference``.
+``ISOTHERM_ISA`` is the instruction set of the native kernels: ``base``, ``avx2`` or ``avx512``; the best that the
+processor has by default.
 """
 
 import os
-import warnings
-from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
@@ -13,37 +19,21 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from isotherm.kernels import reference
+from isotherm.kernels.choice import choose, load_native
 
-__all__ = ["Report", "active", "block", "description", "native", "thread_count", "width"]
+__all__ = ["Report", "active", "block", "description", "instruction_sets", "native", "thread_count", "width"]
 
 WIDTHS = (2, 4, 8, 16)
 
-try:
-    native: ModuleType | None = import_module("isotherm.kernels._native")
-except ImportError:
-    native = None
-
-
-def _choose(wanted: str) -> ModuleType:
-    if wanted == "reference":
-        return reference
-    if native is not None:
-        return native
-    if wanted == "native":
-        raise ImportError("ISOTHERM_KERNELS=native, but isotherm was installed without a C++ compiler")
-    warnings.warn(
-        "isotherm was installed without a C++ compiler: its kernels run in SciPy, about eight times slower",
-        RuntimeWarning,
-        stacklevel=2,
-    )
-    return reference
-
-
-active = _choose(os.environ.get("ISOTHERM_KERNELS", "auto"))
+native: ModuleType | None = load_native()
+active: ModuleType = choose(native, os.environ)
 
 
 class Report(NamedTuple):
-    """What one pass over a block measured: a value for each column, and a last one for the closing column."""
+    """What one pass over a block measured: one value per column, and a last one for the closing column.
+
+    The closing column is the class that is not solved for: minus the sum of the columns of the other classes.
+    """
 
     dot: NDArray[np.float64]
     step: NDArray[np.float64]
@@ -53,7 +43,7 @@ class Report(NamedTuple):
     size: NDArray[np.float64]
 
     def spread(self, rows: int) -> NDArray[np.float64]:
-        """The standard deviation of each column over so many rows."""
+        """The standard deviation of each column over this number of rows."""
         return np.sqrt(np.maximum(self.square / rows - (self.sum / rows) ** 2, 0))
 
 
@@ -61,7 +51,12 @@ def description() -> str:
     """Which kernels run here, for ``--version`` and bug reports."""
     if active is reference:
         return "reference (SciPy)"
-    return f"native ({active.instruction_set}), {thread_count()} threads"
+    return f"native ({active.instruction_set()}), {thread_count()} threads"
+
+
+def instruction_sets() -> tuple[str, ...]:
+    """The values of ``ISOTHERM_ISA`` that work on this processor, best first; none without native kernels."""
+    return () if native is None else tuple(native.instruction_sets())
 
 
 def thread_count(n_threads: int | None = None) -> int:

@@ -1,4 +1,7 @@
-"""Keys to positions in plain NumPy: the part of the reference kernels that readers of files use."""
+"""Numbers hashed node ids by first appearance, in plain NumPy: the reference kernels for reading files.
+
+A key is two 64-bit hashes of an id, called word and check. Known keys are in an open-addressing hash table.
+"""
 
 from typing import Any, TypeAlias
 
@@ -14,11 +17,11 @@ Places: TypeAlias = NDArray[np.int64]
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: consecutive integers land far apart
 LOW, HIGH = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000)
 SEEDS = (0x1505, 0x7063)
-STEP = 1 << 14  # rows at once: ids that are new in one step are known in the next
+STEP = 1 << 14  # rows per step; ids that are new in one step are known in the next
 
 
 def text_keys(texts: Any, words: Words, checks: Words) -> None:
-    """Two hashes of each text in a Series of Polars, without nulls; which ones is up to each kernel."""
+    """Fill in two hashes of each text of a Polars Series without nulls; each backend has its own hash functions."""
     words[:], checks[:] = (texts.hash(seed).to_numpy() for seed in SEEDS)
 
 
@@ -37,19 +40,20 @@ def number(
     Parameters
     ----------
     table
-        (slots, 2): the keys that are known, each in the first free slot from its home on: the word, and in one more
-        the upper half of the check and the position plus one; zeros elsewhere. New keys are entered.
+        Of shape (slots, 2), where slots is a power of two. An entry is the word of a key, and a tag: the upper half of
+        the check and, in the lower half, the position plus one. A free entry is zero. Each key is in the first slot
+        that was free from its home slot on. New keys are entered.
     size
-        How many are known; new ones have the positions that follow.
+        The number of known keys; new keys get the positions from here on.
     source, source_checks, target, target_checks
-        The keys.
+        The keys of both ends of each edge.
     source_codes, target_codes
-        To be filled with their positions.
+        Filled with the positions of the keys.
 
     Returns
     -------
     array
-        Where new keys are first seen: row times two, plus one for a target.
+        Where each new key first appears: ``2 * row`` for a source, ``2 * row + 1`` for a target.
     """
     words, checks = np.stack([source, target], axis=1).ravel(), np.stack([source_checks, target_checks], axis=1).ravel()
     codes = np.empty(len(words), dtype=np.int32)
@@ -67,7 +71,7 @@ def number(
 
 
 def rehash(old: Words, new: Words) -> None:
-    """Enter the keys of one table into another that is empty."""
+    """Copy the entries of one table into a larger, empty one."""
     entries = old[old[:, 1] != 0]
     slots = _home(new, entries[:, 0])
     while len(entries):
@@ -78,7 +82,7 @@ def rehash(old: Words, new: Words) -> None:
 
 
 def _find(table: Words, words: Words, checks: Words) -> tuple[Codes, Places]:
-    """The positions of keys, and where the keys are that have none."""
+    """The positions of known keys, and the indices of the unknown ones."""
     codes = np.empty(len(words), dtype=np.int32)
     lost = []
     away, slots = np.arange(len(words)), _home(table, words)
@@ -94,14 +98,14 @@ def _find(table: Words, words: Words, checks: Words) -> tuple[Codes, Places]:
 
 
 def _enter(table: Words, size: int, words: Words, checks: Words) -> tuple[Codes, NDArray[np.bool_]]:
-    """Enter keys that are not in the table; their positions, and whether a key is here for the first time."""
+    """Enter keys that are not in the table; return their positions, and whether each is the first of its equals."""
     places = np.arange(len(words))
     entries = np.stack([words, checks | (places + 1).view(np.uint64)], axis=1)
     owners, homes = np.empty_like(places), np.empty_like(places)
     left, slots = places, _home(table, words)
     while len(left):
         free = table[slots, 1] == 0
-        table[slots[free][::-1]] = entries[left[free]][::-1]  # of several writes the last one stays
+        table[slots[free][::-1]] = entries[left[free]][::-1]  # the last write wins, so the first key owns the slot
         held = table.take(slots, axis=0)
         same = (held[:, 0] == words[left]) & (held[:, 1] & HIGH == checks[left])
         owners[left[same]] = (held[same, 1] & LOW).view(np.int64) - 1

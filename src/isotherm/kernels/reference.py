@@ -1,8 +1,11 @@
-"""The kernels in plain NumPy and SciPy: the oracle of the tests, and the fallback where no compiler exists.
+"""The kernels in plain NumPy and SciPy: the oracle for tests, and the fallback where no compiler exists.
 
-Signatures and results are those of ``native/kernels.hpp``; ``threads`` is accepted and ignored. A report is an
-array of six rows (dot, step, residual, sum, square, size), with a value for each column of the block and a last one
-for the closing column: minus the sum of the columns marked by ``closing``.
+Signatures and results are those of the native kernels; ``threads`` is accepted and ignored. A graph comes as
+``indptr``, ``indices`` and ``weights``, which are None if all are one. A block is an array (n, W) of W columns.
+
+A report is an array of six rows: dot, step, residual, sum, square, size. It has one value per column of the block and
+a last one for the closing column. That column is minus the sum of the columns marked by ``closing``, and stands for
+the class that is not solved for.
 """
 
 from heapq import heapify, heappop, heappush
@@ -14,9 +17,21 @@ from scipy.sparse import block_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve_triangular
 
+from isotherm.kernels.drawing import advance as advance
+from isotherm.kernels.drawing import contract as contract
+from isotherm.kernels.drawing import pair_up as pair_up
+from isotherm.kernels.drawing import pull_and_push as pull_and_push
+from isotherm.kernels.drawing import spread as spread
+from isotherm.kernels.neighbours import nearest_rows as nearest_rows
+from isotherm.kernels.neighbours import refine as refine
 from isotherm.kernels.numbering import number as number
 from isotherm.kernels.numbering import rehash as rehash
 from isotherm.kernels.numbering import text_keys as text_keys
+from isotherm.kernels.tables import best_columns as best_columns
+from isotherm.kernels.tables import chances as chances
+from isotherm.kernels.tables import combine as combine
+from isotherm.kernels.tables import rank as rank
+from isotherm.kernels.tables import table_moments as table_moments
 
 Floats: TypeAlias = NDArray[np.floating]
 Indptr: TypeAlias = NDArray[np.int64]
@@ -33,7 +48,7 @@ def sweep(
     out: Floats,
     threads: int,
 ) -> NDArray[np.float64]:
-    """One sweep of eq. 4: ``out = D^-1 A x`` where ``scale = 1 / degree``, ``out = x`` where it is 0."""
+    """One sweep, eq. 4 of the paper: ``out = D^-1 A x`` where ``scale = 1 / degree``, ``out = x`` where it is 0."""
     averages = scale[:, None] * (_matrix(indptr, indices, weights, x.dtype) @ x)
     out[:] = np.where(scale[:, None] > 0, averages, x)
     step = _largest(_close(out - x, closing))
@@ -51,7 +66,7 @@ def laplacian(
 ) -> NDArray[np.float64]:
     """``q = (D - A) p`` where the diagonal is positive (the interior), 0 elsewhere; reports ``p . q``.
 
-    For the first rows of a graph only, give their part of ``indptr``.
+    Pass the first part of ``indptr`` to compute the first rows only.
     """
     own = p[: len(diagonal)]
     product = diagonal[:, None] * own - _matrix(indptr, indices, weights, p.dtype, len(p)) @ p
@@ -64,7 +79,7 @@ def laplacian(
 def average(
     indptr: Indptr, indices: Indices, weights: Floats | None, scale: Floats, x: Floats, out: Floats, threads: int
 ) -> None:
-    """``out = scale (A x)`` on some rows, given by their part of ``indptr``; where scale is 0, out stays as it is."""
+    """``out = scale (A x)`` on the rows of a slice of ``indptr``; out is left as it is where scale is 0."""
     product = scale[:, None] * (_matrix(indptr, indices, weights, x.dtype, len(x)) @ x)
     out[:] = np.where(scale[:, None] > 0, product, out)
 
@@ -83,14 +98,28 @@ def cg_step(
 
 
 def moments(closing: Floats, x: Floats, threads: int) -> NDArray[np.float64]:
-    """Sum, sum of squares and largest magnitude of each column, and of the closing one."""
+    """Sum, sum of squares and largest magnitude of each column and of the closing column."""
     return np.stack([*np.zeros((3, x.shape[1] + 1)), *_moments(x, closing)])
+
+
+def group_sums(group: Indices, weight: Floats | None, x: Floats, out: NDArray[np.float64], threads: int) -> None:
+    """Add the (weighted) sums of the rows of each group to ``out``; a row with a negative group is in none."""
+    member = group >= 0
+    rows = x if weight is None else x * weight[:, None]
+    np.add.at(out, group[member], rows[member].astype(np.float64))
+
+
+def group_shift(group: Indices, weight: Floats | None, amounts: Floats, x: Floats, threads: int) -> None:
+    """Add the amounts of its group, times the weight, to each row that is in one."""
+    member = group >= 0
+    shift = amounts[group[member]]
+    x[member] += shift if weight is None else weight[member, None] * shift
 
 
 def cg_turn(
     scale: Floats, outflow: Floats | None, beta: Floats, r: Floats, p: Floats, threads: int
 ) -> NDArray[np.float64]:
-    """The next direction: ``p = D^-1 r + beta p``; reports ``outflow . p``, if there is one."""
+    """The next cg direction: ``p = D^-1 r + beta p``; reports ``outflow . p`` unless outflow is None."""
     p *= beta
     p += scale[:, None] * r
     report = np.zeros((6, p.shape[1] + 1))
@@ -100,7 +129,7 @@ def cg_turn(
 
 
 def cool(outflow: Floats, warmth: Floats, heat: Floats, threads: int) -> None:
-    """``heat -= outflow warmth``: what is left of the heat when the interior is so much warmer."""
+    """``heat -= outflow * warmth``: the right-hand side after the whole interior is raised by ``warmth``."""
     heat -= outflow[:, None] * warmth
 
 
@@ -113,7 +142,7 @@ def assemble(
     sorted_weights: Floats | None,
     threads: int,
 ) -> None:
-    """Entries of a list into compressed rows, by column in each; equal ones stay in the order of the list."""
+    """Sort a list of entries into compressed rows, stably, by row and then by column."""
     order = np.lexsort((columns, rows))
     indptr[:] = np.append(0, np.cumsum(np.bincount(rows, minlength=len(indptr) - 1)))
     indices[:] = columns[order]
@@ -148,13 +177,18 @@ def eliminate(
     domain_size: int,
     threads: int,
 ) -> tuple[NDArray[Any], ...]:
-    """Approximate elimination of the interior: order and pivots, then the factor as ``precondition`` takes it.
+    """Approximate elimination of the interior.
 
-    The factor has targets and shares for each node in order, the bounds of the domains (here there are none), and the
-    entries that lead out of the domains by target.
+    The node with the fewest neighbours is removed next. Exact elimination would join its neighbours into a clique. Here
+    each neighbour, lightest first, keeps one edge of it, to a heavier neighbour drawn in proportion to weight. The
+    boundary is merged into one node, -1, which is never removed.
 
-    A node goes when it has the fewest neighbours. Of the clique that its neighbours would form, each of them, lightest
-    first, keeps one edge to a heavier one, drawn in proportion to weight. The boundary is one node, -1, that stays.
+    Returns
+    -------
+    tuple
+        The order of removal and the pivots, then the arguments of ``precondition`` from ``indptr`` on: targets and
+        shares of each node in order, the bounds of the domains, and the entries out of the domains, by target. There
+        are no domains here.
     """
     rng = np.random.default_rng(seed)
     around = _neighbours(_matrix(indptr, indices, weights, np.float64), interior)
@@ -231,7 +265,7 @@ def precondition(
     z: Floats,
     threads: int,
 ) -> NDArray[np.float64]:
-    """``z = M^-1 r`` with the factor of ``eliminate``; reports ``r . z`` and the size of z."""
+    """``z = M^-1 r`` with the factor from ``eliminate``; reports ``r . z`` and the size of z."""
     factor = eye_array(len(pivots), format="csr") - _matrix(indptr, targets, shares.astype(np.float64), np.float64)
     down = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), lower=True, unit_diagonal=True)
     z[:] = spsolve_triangular(factor.tocsr(), pivots[:, None] * down, lower=False, unit_diagonal=True)
@@ -241,17 +275,50 @@ def precondition(
     return report
 
 
+def push(
+    indptr: Indptr,
+    indices: Indices,
+    weights: Floats | None,
+    degree: Floats,
+    least: NDArray[np.float64],
+    most: int,
+    x: Floats,
+    r: Floats,
+    threads: int,
+) -> NDArray[np.float64]:
+    """Move residual heat on until ``|r| <= least * degree`` everywhere, or until ``most`` entries would be read.
+
+    To move the residual of a node means to warm the node, ``x += r / degree``, which passes the heat on to its
+    neighbours. ``(D - A) x + r`` stays the same in the interior, where the degree is positive. Each of the first
+    columns of the block has its own limit. Returns the largest ``|r| / degree`` that is left in each.
+    """
+    rows, inside = _matrix(indptr, indices, weights, x.dtype), degree > 0
+    for column, limit in enumerate(least):
+        left = most
+        while True:
+            moving = np.flatnonzero(inside & (np.abs(r[:, column]) > limit * degree))
+            left -= int(np.diff(indptr)[moving].sum())
+            if not len(moving) or left < 0:
+                break
+            warmth = r[moving, column] / degree[moving]
+            x[moving, column] += warmth
+            r[moving, column] = 0
+            r[:, column] += np.where(inside, warmth @ rows[moving], 0)
+    scaled = np.abs(r[inside, : len(least)]) / degree[inside, None]
+    return np.max(scaled, axis=0, initial=0).astype(np.float64)
+
+
 def renumber(
     indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices
 ) -> tuple[Indptr, Indices, Floats | None]:
-    """The part of a symmetric matrix between the nodes in ``order``, renumbered by it."""
+    """The submatrix of the nodes in ``order``, renumbered: node ``order[v]`` becomes ``v``."""
     part = _matrix(indptr, indices, weights, np.float64)[order][:, order]
     part.sort_indices()
     return part.indptr.astype(np.int64), part.indices.astype(np.int32), None if weights is None else part.data
 
 
 def scan(indptr: Indptr, indices: Indices, weights: Floats | None, threads: int) -> tuple[bool, bool, int]:
-    """Whether the indices rise strictly in each row, whether the matrix is symmetric, and its diagonal entries."""
+    """Whether indices rise strictly in each row, whether the matrix is symmetric, the number of diagonal entries."""
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     same_row = rows[1:] == rows[:-1]
     ordered = bool(np.all(indices[1:][same_row] > indices[:-1][same_row]))
@@ -264,6 +331,13 @@ def reach(indptr: Indptr, indices: Indices, reached: NDArray[np.uint8]) -> None:
     matrix = _matrix(indptr, indices, None, np.float32)
     _, component = connected_components(matrix, directed=False)
     reached[:] = np.isin(component, component[reached > 0])
+
+
+def components(indptr: Indptr, indices: Indices) -> NDArray[np.int32]:
+    """The number of the connected component of each node, from 0 on, in the order of their first nodes."""
+    _, number = connected_components(_matrix(indptr, indices, None, np.float32), directed=False)
+    _, first, place = np.unique(number, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[place].astype(np.int32)
 
 
 def _matrix(

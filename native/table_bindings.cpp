@@ -1,0 +1,72 @@
+// Bindings of the loops over plain tables: they release the GIL, nothing else.
+#include "bindings.hpp"
+#include "tables.hpp"
+
+template <class T>
+Table<T> table(const Block<const T>& array) {
+  return {array.data(), static_cast<int64_t>(array.shape(0)), static_cast<int64_t>(array.shape(1))};
+}
+
+template <class T>
+void define_tables_of(nb::module_& m) {
+  m.def("table_moments",
+        [](Block<const T> x, int threads) {
+          std::vector<double> found;
+          {
+            nb::gil_scoped_release release;
+            found = table_moments<T>(table<T>(x), threads);
+          }
+          return as_array(std::move(found));
+        },
+        nb::arg("x").noconvert(), nb::arg("threads"));
+
+  m.def("best_columns",
+        [](Block<const T> x, Vector<int64_t> best, int threads) {
+          nb::gil_scoped_release release;
+          best_columns<T>(table<T>(x), best.data(), threads);
+        },
+        nb::arg("x").noconvert(), nb::arg("best").noconvert(), nb::arg("threads"));
+
+  m.def("combine",
+        [](Block<const T> base, Block<const T> block, Block<const T> near, Vector<const T> times,
+           Vector<const T> everywhere, Block<T> out, int threads) {
+          nb::gil_scoped_release release;
+          combine<T>(table<T>(base), table<T>(block), table<T>(near), times.data(), everywhere.data(), out.data(),
+                     threads);
+        },
+        nb::arg("base").noconvert(), nb::arg("block").noconvert(), nb::arg("near").noconvert(),
+        nb::arg("times").noconvert(), nb::arg("everywhere").noconvert(), nb::arg("out").noconvert(),
+        nb::arg("threads"));
+
+  m.def("rank",
+        [](Block<const T> x, int64_t first, Block<double> scores, Block<int32_t> classes, Vector<double> mass,
+           int threads) {
+          nb::gil_scoped_release release;
+          rank<T>(table<T>(x), first, {scores.data(), classes.data(), mass.data(),
+                                       static_cast<int64_t>(scores.shape(1))}, threads);
+        },
+        nb::arg("x").noconvert(), nb::arg("first"), nb::arg("scores").noconvert(), nb::arg("classes").noconvert(),
+        nb::arg("mass").noconvert(), nb::arg("threads"));
+
+  m.def("chances",
+        [](Block<const T> x, Indptr indptr, Indices indices, Vector<const double> direct,
+           Vector<const double> neighbours, Vector<const double> mean, Vector<const double> shares,
+           Vector<const double> slopes, Block<const double> covariance, Vector<const double> bias, double lapse,
+           Block<double> out, int threads) {
+          const Calibration model{mean.data(),       shares.data(), slopes.data(),
+                                  covariance.data(), bias.data(),   static_cast<int64_t>(slopes.size()),
+                                  lapse};
+          const Surroundings near{indptr.data(), indices.data(), direct.data(), neighbours.data()};
+          nb::gil_scoped_release release;
+          chances<T>(table<T>(x), near, model, out.data(), threads);
+        },
+        nb::arg("x").noconvert(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),
+        nb::arg("direct").noconvert(), nb::arg("neighbours").noconvert(), nb::arg("mean").noconvert(),
+        nb::arg("shares").noconvert(), nb::arg("slopes").noconvert(), nb::arg("covariance").noconvert(),
+        nb::arg("bias").noconvert(), nb::arg("lapse"), nb::arg("out").noconvert(), nb::arg("threads"));
+}
+
+void define_tables(nb::module_& m) {
+  define_tables_of<float>(m);
+  define_tables_of<double>(m);
+}

@@ -1,0 +1,217 @@
+// Loops over plain tables: a row for each node, a column for each class, any number of columns. A row whose first entry
+// is NaN is that of an unreached node.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "dispatch.hpp"
+
+namespace isotherm {
+
+template <class T>
+struct Table {
+  const T* data;
+  int64_t rows, columns;
+  const T* row(int64_t i) const { return data + i * columns; }
+};
+
+// Number of reached rows, then the sums of the columns over them, then the sums of their squares: 1 + 2 K numbers.
+template <class T>
+std::vector<double> table_moments(const Table<T>& table, int threads) {
+  const Chunks chunks = even_chunks(table.rows, 16);  // the sum of a column does not depend on how many others there are
+  const int64_t size = 1 + 2 * table.columns;
+  std::vector<double> parts(chunks.count() * size);
+  for_chunks(chunks, threads, [&](int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    std::vector<double> own(size);
+    double* const sum = own.data() + 1;
+    double* const square = sum + table.columns;
+    for (int64_t i = begin; i < end; ++i) {
+      const T* const row = table.row(i);
+      if (std::isnan(row[0])) continue;
+      own[0] += 1;
+      for (int64_t c = 0; c < table.columns; ++c) {
+        const double value = row[c];
+        sum[c] += value;
+        square[c] += value * value;
+      }
+    }
+    std::copy(own.begin(), own.end(), parts.begin() + chunk * size);
+  });
+  std::vector<double> all(size);
+  for (int64_t part = 0; part < chunks.count(); ++part)
+    for (int64_t k = 0; k < size; ++k) all[k] += parts[part * size + k];
+  return all;
+}
+
+// The first column with the largest entry of each row, as numpy.argmax: the first NaN if there is one. -1 if unreached.
+template <class T>
+void best_columns(const Table<T>& table, int64_t* best, int threads) {
+  for_chunks(even_chunks(table.rows, table.columns), threads,
+             [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t i = begin; i < end; ++i) {
+      const T* const row = table.row(i);
+      int64_t found = std::isnan(row[0]) ? -1 : 0;
+      for (int64_t c = 1; found >= 0 && c < table.columns && !std::isnan(row[found]); ++c)
+        if (!(row[c] <= row[found])) found = c;
+      best[i] = found;
+    }
+  });
+}
+
+// out = base + block near + times everywhere: multiples of the first columns of a block, and of one more column, added
+// to a table. near is (used, K), everywhere (K).
+template <class T>
+void combine(const Table<T>& base, const Table<T>& block, const Table<T>& near, const T* times, const T* everywhere,
+             T* out, int threads) {
+  const int64_t columns = base.columns;
+  for_chunks(even_chunks(base.rows, columns), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t i = begin; i < end; ++i) {
+      T* const to = out + i * columns;
+      const T* const from = base.row(i);
+      for (int64_t c = 0; c < columns; ++c) to[c] = from[c] + times[i] * everywhere[c];
+      for (int64_t x = 0; x < near.rows; ++x) {
+        const T amount = block.row(i)[x];
+        const T* const part = near.row(x);
+        if (amount != 0)
+          for (int64_t c = 0; c < columns; ++c) to[c] += amount * part[c];
+      }
+    }
+  });
+}
+
+// The best few scores of each row so far, best first; ties go to the class that came first.
+struct Best {
+  double* scores;    // (rows, keep)
+  int32_t* classes;  // (rows, keep)
+  double* mass;      // (rows): the sum of exp(score - best score) over all classes so far
+  int64_t keep;
+};
+
+// Adds the scores of more classes, which are numbered from `first` on.
+template <class T>
+void rank(const Table<T>& table, int64_t first, const Best& best, int threads) {
+  for_chunks(even_chunks(table.rows, 4 * table.columns), threads, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T* const row = table.row(i);
+      if (std::isnan(row[0])) continue;
+      double* const scores = best.scores + i * best.keep;
+      int32_t* const classes = best.classes + i * best.keep;
+      const double top = std::max<double>(scores[0], *std::max_element(row, row + table.columns));
+      double mass = best.mass[i] * std::exp(scores[0] - top);
+      for (int64_t c = 0; c < table.columns; ++c) {
+        const double score = row[c];
+        mass += std::exp(score - top);
+        int64_t place = best.keep;
+        for (; place > 0 && score > scores[place - 1]; --place)
+          if (place < best.keep) {
+            scores[place] = scores[place - 1];
+            classes[place] = classes[place - 1];
+          }
+        if (place < best.keep) {
+          scores[place] = score;
+          classes[place] = static_cast<int32_t>(first + c);
+        }
+      }
+      best.mass[i] = mass;
+    }
+  });
+}
+
+// How temperatures become probabilities; src/isotherm/insight/confidence/calibration.py explains it.
+struct Calibration {
+  const double *mean, *shares, *slopes, *covariance, *bias;  // (K), (K), (kinds), (kinds, kinds), (K)
+  int64_t kinds;                                             // 3 or 5
+  double lapse;
+};
+
+// The heat that comes directly from seeds, a sparse table, and the number of neighbours of each node.
+struct Surroundings {
+  const int64_t* indptr;
+  const int32_t* indices;
+  const double* direct;
+  const double* neighbours;
+};
+
+constexpr int64_t kMostKinds = 5;
+
+// The evidence about one node, kinds x K, centred over the classes; the logits, K, are left uncentred.
+template <class T>
+ISOTHERM_INLINE inline void weigh(const Calibration& model, const Surroundings& near, int64_t i, const T* row,
+                                  int64_t columns, double* evidence, double* logits) {
+  double* const direct = evidence + kMostKinds * columns;
+  const double d = near.neighbours[i], root = std::sqrt(d);
+  const bool beside = near.indptr[i + 1] > near.indptr[i];
+  double all = 0;
+  if (beside) {
+    std::fill(direct, direct + columns, 0.0);
+    for (int64_t e = near.indptr[i]; e < near.indptr[i + 1]; ++e) {
+      direct[near.indices[e]] += near.direct[e];
+      all += near.direct[e];
+    }
+    all = std::min(all, 1.0);
+  }
+  for (int64_t c = 0; c < columns; ++c) {
+    const double t = std::max<double>(row[c], 0), m = model.mean[c], s = model.shares[c];
+    double kinds[kMostKinds];
+    kinds[0] = std::log((d * t + m) / ((d + 1) * m));
+    kinds[1] = t - m;
+    kinds[2] = (t - m) * root;
+    kinds[3] = beside ? std::log((d * std::max(t - direct[c], 0.0) + m) / ((d * (1 - all) + 1) * m)) : kinds[0];
+    kinds[4] = beside ? std::log((d * direct[c] + s) / ((d * all + 1) * s)) : 0;
+    logits[c] = model.bias[c];
+    for (int64_t k = 0; k < model.kinds; ++k) {
+      logits[c] += model.slopes[k] * kinds[k];
+      evidence[k * columns + c] = kinds[k];
+    }
+  }
+  for (int64_t k = 0; k < model.kinds; ++k) {
+    double* const kind = evidence + k * columns;
+    double sum = 0;
+    for (int64_t c = 0; c < columns; ++c) sum += kind[c];
+    for (int64_t c = 0; c < columns; ++c) kind[c] -= sum / static_cast<double>(columns);
+  }
+}
+
+// The factor by which logits shrink, from the centred evidence.
+inline double trust(const Calibration& model, const double* evidence, int64_t columns) {
+  double variance = 0;
+  for (int64_t k = 0; k < model.kinds; ++k)
+    for (int64_t l = 0; l <= k; ++l) {
+      double dot = 0;
+      for (int64_t c = 0; c < columns; ++c) dot += evidence[k * columns + c] * evidence[l * columns + c];
+      variance += (k == l ? 1 : 2) * model.covariance[k * model.kinds + l] * dot;
+    }
+  constexpr double kPi = 3.14159265358979323846;
+  return 1 / std::sqrt(1 + kPi / 8 * variance * 2 / static_cast<double>(std::max<int64_t>(1, columns - 1)));
+}
+
+// The probabilities of all classes at each node; 0 where unreached.
+template <class T>
+void chances(const Table<T>& table, const Surroundings& near, const Calibration& model, double* out, int threads) {
+  const int64_t columns = table.columns;
+  for_chunks(even_chunks(table.rows, 16 * columns), threads, [&](int64_t, int64_t begin, int64_t end) {
+    std::vector<double> memory((kMostKinds + 2) * columns);
+    double* const evidence = memory.data();
+    double* const logits = evidence + (kMostKinds + 1) * columns;
+    for (int64_t i = begin; i < end; ++i) {
+      double* const to = out + i * columns;
+      if (std::isnan(table.row(i)[0])) {
+        std::fill(to, to + columns, 0.0);
+        continue;
+      }
+      weigh(model, near, i, table.row(i), columns, evidence, logits);
+      const double factor = trust(model, evidence, columns);
+      double most = -INFINITY, total = 0;
+      for (int64_t c = 0; c < columns; ++c) {
+        logits[c] = std::log(model.shares[c]) + logits[c] * factor;
+        most = std::max(most, logits[c]);
+      }
+      for (int64_t c = 0; c < columns; ++c) total += to[c] = std::exp(logits[c] - most);
+      for (int64_t c = 0; c < columns; ++c)
+        to[c] = (1 - model.lapse) * to[c] / total + model.lapse * model.shares[c];
+    }
+  });
+}
+
+}  // namespace isotherm

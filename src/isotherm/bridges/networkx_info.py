@@ -1,0 +1,23 @@
+"""What networkx is told about its backend when it is imported; so this imports nothing."""
+
+from typing import Any
+
+__all__ = ["get_info"]
+
+
+def get_info() -> dict[str, Any]:
+    """Name, summary and functions of the backend, as networkx asks for them."""
+    equilibrium = {
+        "rule : str, optional": "Go on to equilibrium, and decide by this rule of isotherm.DirichletClassifier.",
+        "tol : float, optional": "Go on to equilibrium, to this error relative to the spread of temperatures.",
+    }
+    return {
+        "backend_name": "isotherm",
+        "project": "isotherm",
+        "package": "isotherm",
+        "short_summary": "Node classification by heat diffusion, with networkx's answers or at equilibrium.",
+        "functions": {
+            "harmonic_function": {"additional_parameters": equilibrium},
+            "local_and_global_consistency": {},
+        },
+    }

@@ -1,0 +1,117 @@
+"""``isotherm compare``: which method finds hidden labels best, and how many labels would help."""
+
+from typing import Annotated
+
+from cyclopts import Group
+
+from isotherm.cli.inputs.reading import read_files
+from isotherm.cli.options import (
+    OUTPUT,
+    READING,
+    VARIABLES,
+    Edges,
+    Force,
+    LabelKinds,
+    Labels,
+    Quiet,
+    Reading,
+    Strict,
+    at_least,
+    between,
+    option,
+)
+from isotherm.cli.reports.targets import check_targets
+from isotherm.cli.terminal import wording
+from isotherm.cli.terminal.signals import exit_at_once
+from isotherm.cli.terminal.stages import Stages
+from isotherm.cli.terminal.wording import LABELS, UsageError, collected_warnings, refuse_warnings, say, usage_errors
+
+__all__ = ["EXAMPLES", "compare"]
+
+EXAMPLES = f"""{VARIABLES}
+
+Examples:
+
+  isotherm compare edges.csv labels.csv --fraction 0.7
+  isotherm compare edges.csv labels.csv --fraction 0.7 --plot methods.png
+  isotherm compare edges.csv labels.csv --no-peers --json -o draws.csv
+"""
+HIDING = Group("Hiding labels", sort_key=1)
+
+
+def compare(
+    edges: Edges,
+    labels: Labels,
+    /,
+    *,
+    features: Annotated[
+        str | None, option("Features of the nodes: a column of ids, and numbers or texts.", "FILE", group=READING)
+    ] = None,
+    id: Annotated[str | None, option("Column of ids in the file of features.", "COL", group=READING)] = None,  # noqa: A002
+    text: Annotated[str | None, option("Column of texts to use as features.", "COL", group=READING)] = None,
+    fraction: Annotated[
+        float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
+    ] = 0.5,
+    runs: Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)] = 5,
+    random_state: Annotated[int, option("Seed of the random draws.", "N", validator=at_least(0), group=HIDING)] = 0,
+    no_peers: Annotated[bool, option("Compare only the rules and evidence of Isotherm.", group=HIDING)] = False,
+    json: Annotated[bool, option("Print the scores as JSON.", group=OUTPUT)] = False,
+    latex: Annotated[bool, option("Print the table of methods in LaTeX.", group=OUTPUT)] = False,
+    output: Annotated[
+        str | None, option("File for a table of all draws.", "FILE", name=("--output", "-o"), group=OUTPUT)
+    ] = None,
+    plot: Annotated[str | None, option("Draw scores and curve: .png, .pdf or .svg.", "FILE", group=OUTPUT)] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+    reading: Reading = Reading(),  # noqa: B008 - frozen
+) -> None:
+    """Hide known labels, and see which method finds them best.
+
+    Every rule of Isotherm and every other method that is installed sees the
+    same seeds, and is scored on the labels that were hidden: mean and standard
+    deviation over the draws. A learning curve says how many labels would help.
+    """
+    stages = Stages(quiet=quiet)
+    with collected_warnings(quiet) as warned, exit_at_once():
+        sources = [name for name in (edges, labels, features, *reading.seeds, *reading.edges) if name is not None]
+        check_targets(output, plot, sources, force=force)
+        if json and latex:
+            raise UsageError("--json and --latex are both for standard output: give one of them")
+        if features is None and (id, text) != (None, None):
+            raise UsageError("--id and --text are about features: give the file with --features")
+        files = read_files(edges, labels, stages, reading=reading, kinds=LabelKinds(), ignore_missing=True)
+        given = None
+        if features is not None:
+            from isotherm.io import read_features
+
+            with stages.stage("reading features"), usage_errors():
+                given = read_features(features, files.graph, id=id, text=text)
+        from isotherm.study.comparison.compare import compare as compared
+
+        with stages.stage("comparing") as bar, usage_errors(LABELS, labels):
+            found = compared(
+                files.graph,
+                files.known,
+                features=given,
+                fraction=fraction,
+                runs=runs,
+                peers=not no_peers,
+                random_state=random_state,
+                progress=bar.amount,
+            )
+    from isotherm.cli.reports import comparison
+
+    if plot is not None:
+        comparison.draw(found, plot, force=force)
+    if output is not None:
+        from isotherm.io import write_table
+
+        with usage_errors(wording.OUTPUT):
+            write_table(output, comparison.draws(found), force=force)
+    if not quiet:
+        written = [f"The picture is in {plot}"] * bool(plot) + [f"All draws are in {output}"] * bool(output)
+        say("\n".join([str(files), *written]))
+    print(comparison.as_json(found) if json else comparison.as_latex(found) if latex else comparison.text(found))
+    if strict:
+        refuse_warnings(warned, quiet=quiet)

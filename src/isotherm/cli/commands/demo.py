@@ -1,0 +1,190 @@
+"""``isotherm demo``: the Karate Club, then a real job on the packages of Debian."""
+
+import os
+import textwrap
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from isotherm.cli.options import option
+from isotherm.cli.terminal.stages import Stages
+from isotherm.cli.terminal.tables import aligned, bar
+from isotherm.cli.terminal.wording import UsageError, say
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.paper.figure1 import Result
+
+__all__ = ["EXAMPLES", "demo"]
+
+EXAMPLES = """Examples:
+
+  isotherm demo
+  isotherm demo --out pictures
+"""
+SHARE = 0.01
+MOST = 6  # classes, and packages in a list
+
+
+def demo(*, out: Annotated[str, option("Folder for the picture and the packages.", "DIR")] = "out") -> None:
+    """Show what Isotherm does, on two graphs that come with it.
+
+    First the Karate Club with two seeds, as in figure 1 of the paper: who is
+    how warm, and a picture in the folder. Then the packages of Debian 12 and
+    their dependencies: the archive section of all from those of 1% of them;
+    these are put into the folder too, for isotherm explore.
+    """
+    began = time.perf_counter()
+    folder = Path(out)
+    _check(folder)
+    _karate(folder)
+    edges, seeds = _debian(folder)
+    print(f"\nAll this took {time.perf_counter() - began:.1f} seconds. isotherm classify --help has the rest.")
+    print(
+        f"\nTo see these packages on a map, and to label more of them:\n\n  isotherm explore {edges} {seeds} --directed"
+    )
+
+
+def _check(folder: Path) -> None:
+    """Refuse a folder in which no picture could be made."""
+    parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
+        said = "is not open to you" if parent.is_dir() else "is a file"
+        raise UsageError(f"no picture can be put into {folder}: {parent} {said}; choose another folder with --out")
+
+
+def _karate(folder: Path) -> None:
+    from isotherm.paper import figure1
+
+    result = figure1.classify()
+    print("The Karate Club: who sides with whom, from its two leaders\n")
+    print(_thermometer(result), textwrap.fill(figure1.summary(result), 80), sep="\n\n")
+    path = folder / "figure1.png"
+    try:
+        figure1.draw(result, path)
+        print(f"The picture is in {path}")
+    except ImportError as error:
+        say(f"isotherm: warning: {error}")
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another folder with --out") from None
+
+
+def _thermometer(result: "Result") -> str:
+    """Nodes by temperature, from hot to cold, with the mean in its place."""
+    rows: dict[tuple[bool, float], list[str]] = {}
+    for place in (-result.temperatures).argsort(kind="stable").tolist():
+        warm = float(result.temperatures[place])
+        sign = "*" if place in result.seeds else "" if result.right[place] else "!"
+        rows.setdefault((warm > result.mean, round(warm, 1)), []).append(f"{result.dataset.graph.nodes[place]}{sign}")
+    hot, cold = (
+        [[f"{level:.1f}", " ".join(rows[side, level])] for side, level in rows if side == wanted]
+        for wanted in (True, False)
+    )
+    lines = aligned([["temperature", "nodes (* seed, ! wrong)"], *hot, ["mean", ""], *cold], left=(1,)).splitlines()
+    hi, officer = (str(result.labels[place]) for place in result.seeds)
+    border = f"-- {result.mean:.2f}  above: with {hi}, below: with the {officer.lower()} --"
+    return "\n".join(border if line.strip() == "mean" else line for line in lines)
+
+
+def _debian(folder: Path) -> tuple[Path, Path]:
+    import numpy as np
+
+    from isotherm.classifier import DirichletClassifier
+    from isotherm.cli.reports.summary import Summary
+    from isotherm.seeds import sample
+    from isotherm.seeds.encoding import encode_labels
+    from isotherm.study.datasets import debian_packages
+
+    print(f"\n\nThe packages of Debian 12: the sections of all from those of {SHARE:.0%}\n", flush=True)
+    stages = Stages()
+    with stages.stage("reading"):
+        packages = debian_packages()
+    codes, _ = encode_labels(packages.labels)
+    seeds = sample("balanced", codes, SHARE, np.random.default_rng(0))
+    known = dict(zip(packages.graph.nodes[seeds], packages.labels[seeds], strict=True))
+    clf = DirichletClassifier()
+    with stages.stage("solving") as bar, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the summary has the numbers
+        clf.fit(packages.graph, known, progress=bar.errors(1e-3))
+    hidden = clf.reached_.copy()
+    hidden[clf.seeds_.nodes] = False
+    print(Summary.of(clf, stages.seconds).text(MOST))
+    for part in (_accuracy, _sections, _extremes):
+        print(f"\n{part(clf, packages.labels, hidden)}")
+    return _written(folder, clf)
+
+
+def _written(folder: Path, clf: "DirichletClassifier") -> tuple[Path, Path]:
+    """The graph and its seeds as files for ``isotherm explore``; nodes without links are left out."""
+    import numpy as np
+
+    graph, seeds = clf.graph_, clf.seeds_
+    ends = graph.csr.rows, graph.csr.indices
+    kept = np.isin(seeds.nodes, np.concatenate(ends))
+    labels = seeds.decode(seeds.codes)[kept]
+    tables = {
+        "debian-edges.tsv": ("source", "target", graph.nodes[ends[0]], graph.nodes[ends[1]]),
+        "debian-seeds.tsv": ("package", "section", graph.nodes[seeds.nodes[kept]], labels),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (first, second, left, right) in tables.items():
+        rows = "".join(f"{a}\t{b}\n" for a, b in zip(left, right, strict=True))
+        (folder / name).write_text(f"{first}\t{second}\n{rows}", encoding="utf-8")
+    return folder / "debian-edges.tsv", folder / "debian-seeds.tsv"
+
+
+def _accuracy(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """Of the rule, of the one without its correction, and of a guess."""
+    from isotherm.labelling.rules import TEMPERATURE_RULES
+
+    unseen = len(truth) - len(clf.seeds_.nodes)
+    right = (clf.labels_ == truth)[hidden]
+    vanilla = clf.classes_[TEMPERATURE_RULES["vanilla"].scores(clf.temperatures_, clf.seeds_).argmax(axis=1)]
+    section, packages = Counter(truth[hidden].tolist()).most_common(1)[0]
+    shares = {
+        f"rule {clf.rule_}": right.mean(),
+        "rule vanilla": (vanilla == truth)[hidden].mean(),  # compares with no mean
+        f"always {section}": packages / hidden.sum(),
+    }
+    rows = [[name, f"{share:.2f}", bar(share)] for name, share in shares.items()]
+    return (
+        f"Accuracy on the {hidden.sum():,} packages that are reached and no seeds:\n\n{aligned(rows, left=(0, 2))}\n\n"
+        f"Rule {clf.rule_} has {right.sum() / unseen:.2f} on all {unseen:,} that are no seeds. By section:"
+    )
+
+
+def _sections(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """The accuracy on each section, the largest first, in two halves side by side."""
+    cells = []
+    for section in clf.classes_.tolist():
+        own = hidden & (truth == section)
+        share = float((clf.labels_[own] == section).mean()) if own.any() else 0.0
+        cells.append([section, int(own.sum()), f"{share:.2f}", bar(share, 8)])
+    cells.sort(key=lambda cell: -cell[1])
+    cells = [[section, f"{packages:,}", *rest] for section, packages, *rest in cells]
+    half = (len(cells) + 1) // 2
+    halves = zip(cells[:half], [*cells[half:], *[[""] * 4] * (len(cells) % 2)], strict=True)
+    title = ["section", "packages", "accuracy", ""]
+    return aligned([[*title, *title], *([*left, *right] for left, right in halves)], left=(0, 3, 4, 7))
+
+
+def _extremes(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """The packages that the classifier is most and least certain of, one for each label."""
+    import numpy as np
+
+    confidence = clf.confidence_
+    places = np.flatnonzero(hidden)
+    order = places[np.argsort(-confidence[places], kind="stable")].tolist()
+    parts = []
+    for title, some in (("Most", order), ("Least", order[::-1])):
+        first = {clf.labels_[place]: place for place in reversed(some)}  # the first of each label stays
+        rows = [["package", "label", "confidence", ""]]
+        for place in sorted(first.values(), key=some.index)[:MOST]:
+            verdict = "right" if clf.labels_[place] == truth[place] else f"wrong: {truth[place]}"
+            rows.append([clf.graph_.nodes[place], clf.labels_[place], f"{confidence[place]:.3f}", verdict])
+        parts.append(f"{title} certain, one for each label:\n\n{aligned(rows, left=(0, 1, 3))}")
+    return "\n\n".join(parts)

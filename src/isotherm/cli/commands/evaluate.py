@@ -1,0 +1,156 @@
+"""``isotherm evaluate``: how well hidden labels are found again."""
+
+from typing import Annotated, Literal
+
+from cyclopts import Group
+
+from isotherm.cli.inputs.reading import labels_inside, read_files
+from isotherm.cli.options import (
+    OPTIONS,
+    OUTPUT,
+    READING,
+    VARIABLES,
+    Edges,
+    Force,
+    LabelKinds,
+    LabelsOrInside,
+    OutputFormat,
+    Quiet,
+    Reading,
+    Rule,
+    Solving,
+    Strict,
+    TableOptions,
+    at_least,
+    between,
+    option,
+)
+from isotherm.cli.reports.targets import check_targets
+from isotherm.cli.terminal import wording
+from isotherm.cli.terminal.signals import exit_at_once
+from isotherm.cli.terminal.stages import Stages
+from isotherm.cli.terminal.wording import LABELS, UsageError, collected_warnings, refuse_warnings, say, usage_errors
+
+__all__ = ["EXAMPLES", "evaluate"]
+
+EXAMPLES = f"""{VARIABLES}
+
+Examples:
+
+  isotherm evaluate edges.csv labels.csv --fraction 0.4 --policy balanced
+  isotherm evaluate edges.csv labels.csv --fraction 0.7 --per-class --confusion
+  isotherm evaluate edges.csv labels.csv --fraction 0.7 --plot rules.png
+  isotherm evaluate edges.csv labels.csv --fraction 0.7 --rule balanced --json
+"""
+HIDING = Group("Hiding labels", sort_key=1)
+
+
+def evaluate(
+    edges: Edges,
+    labels: LabelsOrInside = None,
+    /,
+    *,
+    fraction: Annotated[
+        float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
+    ] = 0.01,
+    policy: Annotated[
+        Literal["uniform", "degree", "balanced"], option("How the shown labels are drawn.", "NAME", group=HIDING)
+    ] = "uniform",
+    runs: Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)] = 10,
+    random_state: Annotated[int, option("Seed of the random draws.", "N", validator=at_least(0), group=HIDING)] = 0,
+    rule: Annotated[tuple[Rule, ...], option("A rule to score; may be repeated; by default all.", "NAME")] = (),
+    per_class: Annotated[bool, option("Print the scores of each class, for the best rule.", group=OUTPUT)] = False,
+    confusion: Annotated[bool, option("Print the confusion matrix of the best rule.", group=OUTPUT)] = False,
+    json: Annotated[bool, option("Print JSON, with the scores of each draw.", group=OUTPUT)] = False,
+    latex: Annotated[bool, option("Print the table of rules in LaTeX.", group=OUTPUT)] = False,
+    output: Annotated[
+        str | None,
+        option(
+            "Write a table with a row for each rule and draw.",
+            "FILE",
+            name=("--output", "-o"),
+            allow_leading_hyphen=True,
+            group=OUTPUT,
+        ),
+    ] = None,
+    output_format: OutputFormat = None,
+    plot: Annotated[str | None, option("Draw scores and confidence: .png, .pdf or .svg.", "FILE", group=OUTPUT)] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+    ignore_missing_seeds: Annotated[bool, option("Ignore labels that are not in the graph.", group=OPTIONS)] = False,
+    id: Annotated[  # noqa: A002 - the name of the option
+        str | None, option("In GraphML and GEXF, the attribute of nodes that is their id.", "NAME", group=READING)
+    ] = None,
+    solving: Solving = Solving(),  # noqa: B008 - frozen
+    reading: Reading = Reading(),  # noqa: B008 - frozen
+) -> None:
+    """Hide known labels, find them again, and score every rule.
+
+    All rules are scored from the same temperatures, on the nodes whose label
+    was hidden: mean and standard deviation over the draws. The rule auto chooses
+    among the others by held-out seeds; balanced and probable need them too. ECE,
+    the expected calibration error, is the mean gap between confidence and accuracy.
+    """
+    stages = Stages(quiet=quiet)
+    with collected_warnings(quiet) as warned, exit_at_once():
+        labels, reading = labels_inside(edges, labels, reading, usage=("evaluate", "LABELS"))
+        if sum((json, latex, output == "-")) > 1:
+            raise UsageError("--json, --latex and --output - are all for standard output: give one of them")
+        check_targets(
+            output, plot, [edges, labels, *reading.seeds, *reading.edges], force=force, output_format=output_format
+        )
+        rules = _rules(rule, solving)
+        missing, ids = ignore_missing_seeds, TableOptions(id=id)
+        files = read_files(
+            edges, labels, stages, reading=reading, kinds=LabelKinds(), ignore_missing=missing, table=ids
+        )
+        from isotherm.study.evaluation import evaluate as evaluated
+
+        with stages.stage("solving") as bar, usage_errors(LABELS, labels):
+            found = evaluated(
+                files.graph,
+                files.known,
+                fraction=fraction,
+                policy=policy,
+                runs=runs,
+                random_state=random_state,
+                progress=bar.amount,
+                rules=rules,
+                **solving.for_classifier(),
+            )
+    if plot is not None:
+        from isotherm.cli.reports.picture import draw_rules
+
+        draw_rules(found, plot, force=force)
+    from isotherm.cli.reports import scores
+
+    if output is not None:
+        from isotherm.io import write_table
+
+        with usage_errors(wording.OUTPUT):
+            write_table(output, scores.draws(found), format=output_format, force=force)
+    if not quiet:
+        written = [f"The picture is in {plot}"] * bool(plot)
+        written += [f"All draws are in {output}"] * bool(output and output != "-")
+        say("\n".join([str(files), *(written or [""])]))
+    if json:
+        print(scores.as_json(found, policy))
+    elif latex:
+        print(scores.as_latex(found))
+    elif output != "-":
+        print(scores.text(found, policy, per_class=per_class, confused=confusion))
+    if strict:
+        refuse_warnings(warned, quiet=quiet)
+
+
+def _rules(wanted: tuple[str, ...], solving: Solving) -> tuple[str, ...]:
+    """The rules to score; those on probabilities need confidence."""
+    from isotherm.labelling.rules import RULES, TEMPERATURE_RULES
+    from isotherm.labelling.settings import AUTO
+
+    usual = tuple(TEMPERATURE_RULES) if solving.no_confidence else (*RULES, AUTO)
+    for name in wanted:
+        if name not in usual:
+            raise UsageError(f"--no-confidence and --rule {name} contradict each other: give one of them")
+    return tuple(dict.fromkeys(wanted)) or usual

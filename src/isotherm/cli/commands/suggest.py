@@ -1,0 +1,96 @@
+"""``isotherm suggest``: which nodes to label next."""
+
+from typing import Annotated, Literal
+
+from isotherm.cli.inputs.fitting import split_arguments
+from isotherm.cli.options import (
+    OUTPUT,
+    VARIABLES,
+    Fitting,
+    Force,
+    Output,
+    OutputFormat,
+    Quiet,
+    SafeCells,
+    Strict,
+    at_least,
+    option,
+    positional,
+)
+from isotherm.cli.terminal import wording
+from isotherm.cli.terminal.signals import exit_at_once
+from isotherm.cli.terminal.stages import Stages
+from isotherm.cli.terminal.tables import counted
+from isotherm.cli.terminal.wording import UsageError, collected_warnings, refuse_warnings, say, usage_errors
+from isotherm.errors import Option
+
+__all__ = ["EXAMPLES", "USAGE", "suggest"]
+
+USAGE = "isotherm suggest [OPTIONS] EDGES SEEDS\n       isotherm suggest [OPTIONS] MODEL"
+EXAMPLES = f"""{VARIABLES}
+
+Examples:
+
+  isotherm suggest edges.csv seeds.csv
+  isotherm suggest edges.csv seeds.csv -n 100 -o todo.csv
+  isotherm suggest edges.csv seeds.csv --class tea
+  isotherm classify edges.csv seeds.csv -o labels.csv --save model.npz
+  isotherm suggest model.npz --policy margin
+"""
+
+
+def suggest(
+    *names: Annotated[str, positional("A graph and its known labels, or a saved MODEL of classify --save.")],
+    number: Annotated[
+        int, option("How many nodes.", "N", name=("--number", "-n"), validator=at_least(1), group=OUTPUT)
+    ] = 10,
+    policy: Annotated[
+        Literal["diverse", "uncertainty", "margin", "likely"] | None,
+        option(
+            "What makes a node worth labelling: diverse (default), uncertainty, margin, likely.", "NAME", group=OUTPUT
+        ),
+    ] = None,
+    label: Annotated[
+        str | None,
+        option("List the most probable members of a class: --policy likely.", "LABEL", name="--class", group=OUTPUT),
+    ] = None,
+    output: Output = "-",
+    output_format: OutputFormat = None,
+    force: Force = False,
+    safe_cells: SafeCells = False,
+    quiet: Quiet = False,
+    strict: Strict = False,
+    fitting: Fitting = Fitting(),  # noqa: B008 - frozen
+) -> None:
+    """Say which nodes are most worth labelling next.
+
+    The table has one row for each node, the best first: the node, an empty label
+    to fill in, the present guess with its confidence (empty and 0 if it is
+    unreached), and the value of knowing the true label. Node and label have the
+    names that they have in the file of seeds; filled in, the table can be given
+    to isotherm update, or to classify with --seeds.
+    """
+    stages = Stages(quiet=quiet)
+    with collected_warnings(quiet) as warned, exit_at_once():
+        source = split_arguments("suggest", names)
+        if source.rest:
+            raise UsageError(f"isotherm suggest takes EDGES SEEDS, or MODEL, and no {source.rest[0]!r}: leave it out")
+        source.check_output(output, output_format, force, (*fitting.reading.seeds, *fitting.reading.edges))
+        clf, layouts, seeds_layout = source.fitted(stages, fitting)
+        with stages.stage("suggesting"), usage_errors({Option("label"): "--class"}):
+            from isotherm.cli.reports.sheets import sheet
+            from isotherm.io import labels_like
+
+            wanted = None if label is None else labels_like({0: label}, clf.classes_.tolist())[0]
+            policy = policy or ("diverse" if label is None else "likely")
+            nodes, values = clf.suggest(number, policy=policy, label=wanted, return_values=True)
+            table = sheet(clf, nodes, values, seeds_layout)
+    from isotherm.io import write_table
+
+    with usage_errors(wording.OUTPUT):
+        rows = write_table(output, table, format=output_format, force=force, safe_cells=safe_cells)
+    if not quiet:
+        where = "standard output" if output == "-" else output
+        say("\n".join(filter(None, [layouts, f"{counted(rows, 'row')} to {where}"])))
+    if strict:
+        refuse_warnings(warned, quiet=quiet)

@@ -1,0 +1,5 @@
+"""What commands show: results of the library as text, JSON and pictures.
+
+A fitted classifier or an evaluation comes in, text or an image goes out. ``summary.py`` is for classify,
+``accounts.py`` for explain, and ``scores.py`` and ``picture.py`` are for evaluate. Read ``summary.py`` first.
+"""

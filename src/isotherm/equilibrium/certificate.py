@@ -1,0 +1,127 @@
+"""Certificates: a rigorous bound on the error of the temperature at each node.
+
+Let ``h`` be the expected time to absorption, ``(I - Q) h = 1``. The error of temperatures X with residual ``r`` is
+``(I - Q)^-1 r``, so ``|X - X*| <= h max|r|`` (the maximum principle). The same holds for any ``h'`` with
+``(I - Q) h' >= 1``.
+
+The residual is usually large at a few nodes and changes sign from node to node, so that most of it cancels out. A few
+sweeps smooth it: on a power-law graph with a million nodes, four sweeps make the bound ten times smaller.
+"""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats
+from isotherm.equilibrium.absorption import absorption_times
+from isotherm.equilibrium.columns import ConvergenceWarning, column_blocks, solve_columns
+from isotherm.equilibrium.dirichlet import Prepare, Problem, usual_solver
+from isotherm.equilibrium.lifting import Lifting
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers import System
+from isotherm.equilibrium.solvers.convergence import of_true_spread
+from isotherm.equilibrium.solvers.interior import Interior, deviations
+from isotherm.kernels import Report
+
+__all__ = ["Certificate", "certify"]
+
+SMOOTHING = 4  # sweeps
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """Temperatures with a bound on their error: ``times[i] * residual[c]`` for node i and class c.
+
+    Attributes
+    ----------
+    temperatures : ndarray of shape (n, K)
+        Improved by a few sweeps; NaN where unreached.
+    times : ndarray of shape (n,)
+        Upper bounds on the expected time to absorption; 0 at seeds.
+    residual : ndarray of shape (K,)
+        Largest residual of each class, with an allowance for rounding.
+    """
+
+    temperatures: Doubles
+    times: Doubles
+    residual: Doubles
+
+    @property
+    def error_bound(self) -> float:
+        """The largest bound, relative to the spread of its class at equilibrium."""
+        spread = np.nanstd(self.temperatures, axis=0)
+        residual = float(np.max(self.residual / np.where(spread > 0, spread, 1)))
+        return of_true_spread(float(np.max(self.times, initial=0)) * residual)
+
+
+def certify(
+    problem: Problem, temperatures: Floats, options: SolveOptions, *, prepare: Prepare = usual_solver
+) -> Certificate:
+    """Bound the error of the temperatures (n, K) of a graph's nodes.
+
+    A directed graph is solved again: the bound needs the temperatures of both copies of a node, not just their mean.
+    """
+    lifting, system = problem.lifting, problem.system
+    solver = prepare(system, options)
+    values = lifting.values(problem.values(slice(None)))
+    lifted = lifting.start(temperatures)
+    if lifting.directed:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the bound shows the remaining error
+            lifted = solve_columns(solver, system, values, options, start=lifted).temperatures
+    sweeping = _Sweeping(system, kernels.thread_count(options.threads))
+    smoothed, residual = np.full(lifted.shape, np.nan), np.zeros(values.shape[1])
+    for part in column_blocks(values.shape[1]):
+        smoothed[:, part], residual[part] = sweeping.smooth(values[:, part], lifted[:, part])
+    times = sweeping.upper_bound(absorption_times(system, solver, options))
+    return Certificate(lifting.lowered(smoothed).astype(np.float64), _mean_times(lifting, smoothed, times), residual)
+
+
+def _mean_times(lifting: Lifting, smoothed: Doubles, times: Doubles) -> Doubles:
+    """The mean over the reached copies of a node, as for its temperatures."""
+    reached = ~np.isnan(lifting.copies(smoothed[:, 0]))
+    return lifting.copies(times).sum(axis=0) / np.maximum(np.count_nonzero(reached, axis=0), 1)
+
+
+class _Sweeping:
+    """Sweeps in float64, with a bound on the rounding error of a mean over neighbours."""
+
+    def __init__(self, system: System, threads: int) -> None:
+        self.system, self.interior = system, Interior(system, np.float64, threads)
+        most = int(np.max(np.diff(system.heat.indptr), initial=0))
+        self.rounding = (4 + most) * float(np.finfo(np.float64).eps)  # relative to the largest neighbour
+
+    def smooth(self, values: Doubles, temperatures: Floats) -> tuple[Doubles, Doubles]:
+        """The temperatures after a few sweeps, and the largest residual of each column."""
+        system, columns = self.system, values.shape[1]
+        offset = values.mean(axis=0)
+        x, spare = self._blocks(columns)
+        x[system.interior, :columns] = temperatures[system.interior] - offset
+        x[system.boundary, :columns] = deviations(values, offset)
+        for _ in range(SMOOTHING):
+            self._sweep(x, spare)
+            x, spare = spare, x
+        report = self._sweep(x, spare)
+        found = x[:, :columns] + offset
+        found[system.boundary] = values
+        found[~system.reached] = np.nan
+        return found, (report.residual + self.rounding * report.size)[:columns]
+
+    def upper_bound(self, times: Doubles) -> Doubles:
+        """The times, scaled up so that ``(I - Q) h >= 1``; infinite in the interior if no factor is enough."""
+        x, spare = self._blocks(1)
+        x[:, 0] = times
+        self._sweep(x, spare)
+        gain = (x[:, 0] - spare[:, 0])[self.system.interior]
+        least = float(np.min(gain, initial=1)) - self.rounding * float(np.max(times, initial=0))
+        return times / least if least > 0 else np.where(self.system.interior, np.inf, 0)
+
+    def _blocks(self, columns: int) -> tuple[Floats, Floats]:
+        n, width = len(self.system.degree), kernels.width(columns)
+        return kernels.block(n, width, np.float64), kernels.block(n, width, np.float64)
+
+    def _sweep(self, x: Floats, out: Floats) -> Report:
+        arrays = self.interior.scale, np.zeros(x.shape[1]), x, out
+        return Report(*kernels.active.sweep(*self.interior.graph, *arrays, self.interior.threads))

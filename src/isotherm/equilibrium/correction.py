@@ -1,0 +1,365 @@
+"""Correct the temperatures after a change of a few seeds, instead of solving again.
+
+Let G_x be the temperatures if node x is held at 1 and all seeds at 0. If x becomes a seed with temperature Y, the new
+temperatures are ``T + G_x (Y - T_x)``: the change is itself a Dirichlet problem, and one column serves all classes.
+A seed w that is removed takes the temperature at which no heat stays in it: the new temperatures are ``T + G_w a``,
+where ``a`` follows from ``L T = 0`` at w.
+
+*The columns.* G_x is warm near x, and everywhere else a small multiple of one shape. So the heat from x is first
+followed as far as it is warm (the kernel `push`). The rest mixes with the graph: in the end it is spread over the nodes
+in proportion to their degrees, and the temperatures that such a source causes are the times to absorption h, which are
+known from the fit: ``(D - A) h = d``. A few iterations of cg do the mixing. They leave a small residual almost
+everywhere, and a large one at a few nodes with few neighbours, which is pushed on. Let p_x be the temperatures of these
+steps and ``c_x`` the heat that is left, divided by the sum of all degrees; then ``G_x = p_x + c_x h'``, where ``h'``
+are the times with x on the boundary.
+
+*The error.* The residuals of all parts add up, and count as much for the error as those of the fit did. If the sum
+exceeds the tolerance, cg goes on from the corrected temperatures and times, which takes a few iterations. If the change
+is not of this kind, there is no correction, and the problem has to be solved again.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.equilibrium.columns import solve_columns
+from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers import Solution, System
+from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, ratio
+from isotherm.equilibrium.solvers.convergence import largest_ratio
+from isotherm.equilibrium.solvers.interior import Outflow
+from isotherm.graphs import Csr
+from isotherm.kernels import Report
+
+__all__ = ["correct"]
+
+MOST_CHANGED = 16  # seeds; with more, a solve from the present temperatures is as fast
+SHARE = 0.25  # of the error that is still allowed, for one correction,
+LEAST_SHARE = 0.02  # but at least this part of the tolerance
+WORK = 0.01  # matrix entries that one push reads at most, relative to those of the graph;
+MOST_WORK, MORE_WORK = 0.03, 0.1  # the pushes of all columns before cg, and after it
+MOSTLY = 0.2  # cg ends where the root mean square of residuals is this part of the largest allowed
+MIXED = 1.0  # a push ends where the residual is so many times that of mixed heat
+MOST_STEPS = 13  # of cg
+
+
+def correct(
+    before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions
+) -> Solution | None:
+    """The solution after a change of seeds, or None if it has to be solved for.
+
+    Parameters
+    ----------
+    before, solution
+        The problem before the change, and its solution.
+    after
+        The same graph with other seeds.
+    temperatures
+        (n, columns) those of the solution, in the columns of the new problem: 0 in a new one.
+    options
+        How the new problem would be solved.
+    """
+    began = perf_counter()
+    if not _applies(before, solution, after, options):
+        return None
+    change = _Change.between(before, after, temperatures)
+    if not change.is_small(after, temperatures):
+        return None
+    correction = _Correction(before, solution, temperatures, options, change)
+    after.take_over(correction.system_of(after))
+    solution = correction.solution if correction.error <= correction.tol else correction.refined(after)
+    return replace(solution, seconds=perf_counter() - began)
+
+
+def _applies(before: Problem, solution: Solution, after: Problem, options: SolveOptions) -> bool:
+    """Whether the times to absorption are known, and only seeds that are held can have changed."""
+    known = solution.times is not None and solution.converged and options.tol is not None
+    measured = solution.residual > 0 and 0 < solution.error < np.inf
+    return known and measured and not before.graph.directed and np.array_equal(_soft(before), _soft(after))
+
+
+def _soft(problem: Problem) -> Doubles:
+    """Positions and weights of the soft seeds, shape (2, s)."""
+    if problem.weights is None:
+        return np.empty((2, 0))
+    soft = np.isfinite(problem.weights)
+    return np.stack([problem.nodes[soft], problem.weights[soft]])
+
+
+def _held(problem: Problem) -> Ints:
+    return problem.nodes if problem.weights is None else problem.nodes[np.isinf(problem.weights)]
+
+
+class _Change(NamedTuple):
+    """Nodes that are held at new temperatures (m, K), and nodes that are held no more."""
+
+    held: Ints
+    values: Doubles
+    freed: Ints
+
+    @classmethod
+    def between(cls, before: Problem, after: Problem, temperatures: Floats) -> "_Change":
+        old, new = _held(before), _held(after)
+        values = after.values(slice(None))[np.searchsorted(after.nodes, new)]
+        with np.errstate(invalid="ignore"):
+            same = np.abs(values - temperatures[new]).max(axis=1, initial=0) <= np.finfo(temperatures.dtype).eps
+        moved = ~(same & np.isin(new, old, assume_unique=True))
+        return cls(new[moved], values[moved], np.setdiff1d(old, new, assume_unique=True))
+
+    @property
+    def nodes(self) -> Ints:
+        return np.concatenate([self.held, self.freed])
+
+    def is_small(self, after: Problem, temperatures: Floats) -> bool:
+        """Whether few seeds changed, and the same nodes are reached as before."""
+        known = ~np.isnan(temperatures[:, 0])
+        if not 0 < len(self.nodes) <= MOST_CHANGED or not known[self.held].all():
+            return False
+        return not len(self.freed) or np.array_equal(after.system.reached[: len(known)], known)
+
+
+class _Columns(NamedTuple):
+    """The temperatures G_x of m nodes, each held at 1 while all others and the boundary are held at 0.
+
+    Attributes
+    ----------
+    pushed : ndarray of shape (lifted nodes, width)
+        The temperatures p_x, in the first m columns.
+    left : ndarray of shape (m,)
+        The multiples c_x of the times to absorption.
+    rest : ndarray of shape (m,)
+        The largest residual, relative to the degree.
+    """
+
+    pushed: Floats
+    left: Doubles
+    rest: Doubles
+
+
+class _Correction:
+    """The corrected temperatures, and how large their residuals are.
+
+    Attributes
+    ----------
+    temperatures : ndarray of shape (n, K)
+        The new temperatures.
+    times : ndarray
+        The new times to absorption of all lifted nodes.
+    residual : ndarray of shape (K,)
+        The largest residual of each column.
+    """
+
+    def __init__(
+        self, before: Problem, solution: Solution, temperatures: Floats, options: SolveOptions, change: _Change
+    ) -> None:
+        assert solution.times is not None
+        assert options.tol is not None
+        self._before, self._old, self._change = before, solution, change
+        self.options, self.tol, self.times = options, options.tol, solution.times
+        self._count = solution.error / solution.residual  # how much a residual counted for the error of the fit
+        self._longest = self.horizon
+        self._degree = np.where(before.system.interior, before.system.degree, 0)
+        self._degree[change.nodes] = 0
+        self._total = float(self._degree.sum())
+        spread = _moments(temperatures)[1]
+        columns = self._columns(temperatures, spread)
+        amounts = self._combine(columns, temperatures)
+        rounding = float(np.finfo(temperatures.dtype).eps)
+        self.residual = solution.residual * spread + columns.rest @ np.abs(amounts[:, :-1]) + rounding
+        self.mean, self.spread = _moments(self.temperatures)
+
+    @property
+    def horizon(self) -> float:
+        """The longest time to absorption."""
+        return float(self.times.max(initial=0))
+
+    @property
+    def error(self) -> float:
+        """The error, relative to the spread: a residual counts as in the fit, or more if heat now travels longer."""
+        count = min(self._count * max(1.0, self.horizon / self._longest), self.horizon)
+        return float(largest_ratio(count * self.residual, self.spread))
+
+    @property
+    def solution(self) -> Solution:
+        """The corrected solution."""
+        eps = float(np.finfo(self.temperatures.dtype).eps)
+        bound = self.horizon * (self.residual + eps)
+        return replace(
+            self._old,
+            temperatures=self.temperatures,
+            times=self.times,
+            residual=float(largest_ratio(self.residual, self.spread)),
+            error=self.error,
+            error_bound=float(largest_ratio(bound, self.spread)),
+            converged=self.error <= self.tol,
+        )
+
+    def _columns(self, temperatures: Floats, spread: Doubles) -> _Columns:
+        change = self._change
+        weight = np.abs(change.values - temperatures[change.held]).sum(axis=0) + len(change.freed)
+        share = max(SHARE * (self.tol - self._old.error), LEAST_SHARE * self.tol)
+        matters = (weight > 0) & (spread > 0)
+        least = share / self._count * float(np.min(spread[matters] / weight[matters], initial=1))
+        lifting, boundary = self._before.lifting, np.setdiff1d(self._before.lifting.boundary, change.nodes)
+        mixing = _Mixing(lifting.heat, self._degree, boundary, temperatures.dtype, self.options.threads)
+        return mixing.columns(change.nodes, least)
+
+    def _combine(self, columns: _Columns, temperatures: Floats) -> Doubles:
+        """Add multiples of the columns, so that held nodes have their temperatures and no heat stays in freed ones.
+
+        Returns the multiples, shape (m, K + 1); the last ones are for the times to absorption.
+        """
+        change, times = self._change, self.times
+        own, held = times[change.nodes].astype(np.float64), slice(len(change.held))
+        shrink = 1 + float(columns.left @ own)
+        amounts = np.zeros((len(own), temperatures.shape[1] + 1))
+        amounts[held] = np.column_stack([change.values - temperatures[change.held], -own[held]])
+        if len(change.freed):
+            amounts[held.stop :] = self._released(columns, temperatures, amounts[held], shrink)
+        everywhere = columns.left @ amounts / shrink
+        near = (amounts - np.outer(own, everywhere)).astype(temperatures.dtype)
+        everywhere = everywhere.astype(temperatures.dtype)
+        n, threads = len(temperatures), kernels.thread_count(self.options.threads)
+        self.temperatures, self.times = np.empty_like(temperatures), np.empty_like(times)
+        for base, table, part, out in (
+            (temperatures, columns.pushed[:n], slice(-1), self.temperatures),
+            (times.reshape(-1, 1), columns.pushed, slice(-1, None), self.times.reshape(-1, 1)),
+        ):
+            added = np.ascontiguousarray(near[:, part]), times[: len(base)], everywhere[part]
+            kernels.active.combine(base, table, *added, out, threads)
+        self.temperatures[change.held] = change.values
+        self.times[change.held] = 0
+        return amounts
+
+    def _released(self, columns: _Columns, temperatures: Floats, held: Doubles, shrink: float) -> Doubles:
+        """The multiples (f, K + 1) for freed nodes, by L T = 0 and L h = d there."""
+        freed, times, degree = self._change.freed, self.times, self._before.system.degree[self._change.freed]
+        owner, ends, weights = self._before.lifting.heat.entries_at(freed)
+        flow = csr_array((weights, (owner, np.arange(len(ends)))), shape=(len(freed), len(ends)), dtype=np.float64)
+        pushed = columns.pushed[ends, : len(columns.left)].astype(np.float64)  # (entries, m)
+        shape = (times[ends] - pushed @ times[self._change.nodes]) / shrink
+        outflow = -(flow @ (pushed + np.outer(shape, columns.left)))  # (f, m): L G at the freed nodes
+        outflow[:, len(held) :] += np.diag(degree)
+        heat = flow @ np.column_stack([temperatures[ends], times[ends]]).astype(np.float64)
+        heat[:, :-1] -= degree[:, None] * temperatures[freed]
+        heat[:, -1] += degree
+        return np.linalg.solve(outflow[:, len(held) :], heat - outflow[:, : len(held)] @ held)
+
+    def refined(self, after: Problem) -> Solution:
+        """The solution by cg, from the corrected temperatures and times."""
+        lifting, system = self._before.lifting, after.system
+        solver = ConjugateGradient(system, self.options.threads, times=self.times)
+        values, start = lifting.values(after.values(slice(None))), lifting.start(self.temperatures)
+        solution = solve_columns(solver, system, values, self.options, start=start)
+        return replace(solution, temperatures=lifting.lowered(solution.temperatures))
+
+    def system_of(self, after: Problem) -> System:
+        """The system of the new problem: the same nodes are reached, and soft seeds have the same grounds."""
+        boundary = after.nodes.copy()
+        soft = ~np.isin(after.nodes, _held(after), assume_unique=True)
+        boundary[soft] = self._before.lifting.held[np.searchsorted(self._before.nodes, after.nodes[soft])]
+        system = self._before.system
+        return replace(system, boundary=boundary)
+
+
+class _Mixing:
+    """Finds columns: pushes the heat of single nodes, then mixes what is left of all of them by cg.
+
+    Parameters
+    ----------
+    heat : Csr
+        The conductivities.
+    degree : ndarray of shape (lifted nodes,)
+        Degrees of interior nodes, 0 elsewhere.
+    boundary : ndarray of int
+        The nodes that are held, besides those whose columns are wanted.
+    dtype
+        Of the columns.
+    threads : int, optional
+        Number of threads.
+    """
+
+    def __init__(self, heat: Csr, degree: Doubles, boundary: Ints, dtype: np.dtype[Any], threads: int | None) -> None:
+        self.heat, self.degree, self.dtype = heat, degree.astype(dtype), dtype
+        self.boundary, self.threads = boundary, kernels.thread_count(threads)
+
+    def columns(self, nodes: Ints, least: float) -> _Columns:
+        """The columns of some nodes, with residuals of at most ``least`` if a few iterations are enough for that."""
+        m, total = len(nodes), float(self.degree.sum(dtype=np.float64)) or np.inf
+        x, r, p, q = (kernels.block(len(self.degree), kernels.width(m), self.dtype) for _ in range(4))
+        for column, node in enumerate(nodes.tolist()):
+            _, ends, weights = self.heat.entries_at(np.array([node]))
+            r[ends, column] = np.where(self.degree[ends] > 0, weights, 0)
+        entering = self._sums(r)
+        self._push(x, r, np.maximum(least, MIXED * entering[:m] / total), MOST_WORK / m)
+        left = self._sums(r) / total
+        np.multiply(self.degree[:, None], left.astype(self.dtype), out=q)  # mixed heat is no residual
+        level = self._mix(x, r, p, q, nodes, least)
+        rest = self._push(x, r, np.full(m, least), MORE_WORK / m)
+        kernels.active.group_shift(
+            np.where(self.degree > 0, 0, -1).astype(np.int32), None, level[None], x, self.threads
+        )
+        x[nodes] = 0
+        x[nodes, np.arange(m)] = 1
+        return _Columns(x, left[:m], rest + MOST_MISSING * np.abs(left[:m]))
+
+    def _sums(self, r: Floats) -> Doubles:
+        closing = np.zeros(r.shape[1], self.dtype)
+        return Report(*kernels.active.moments(closing, r, self.threads)).sum[:-1]
+
+    def _push(self, x: Floats, r: Floats, least: Doubles, work: float) -> Doubles:
+        """Move residuals above these limits (m,) on; returns the largest that is left in each column."""
+        most = int(min(WORK, work) * self.heat.entries)
+        return kernels.active.push(*self._graph, self.degree, least, most, x, r, self.threads)
+
+    @cached_property
+    def _graph(self) -> tuple[Any, ...]:
+        indptr, indices, weights = self.heat
+        return indptr, indices, None if weights is None else weights.astype(self.dtype, copy=False)
+
+    def _mix(self, x: Floats, r: Floats, p: Floats, q: Floats, nodes: Ints, least: float) -> Floats:
+        """Subtract q from the residual r, then iterate by cg until all but a few residuals are small.
+
+        As in `isotherm.equilibrium.solvers.cg`, each direction is shifted by a constant, so that as much heat leaves
+        the interior as enters; and it is the boundary that is shifted. Returns what is to be added in the interior.
+        """
+        degree, closing = self.degree, np.zeros(x.shape[1], self.dtype)
+        total = float(degree.sum(dtype=np.float64)) or np.inf
+        scale = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
+        boundary = np.concatenate([self.boundary, nodes])
+        outflow = self._outflow(boundary)
+        length, energy, level = np.ones(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
+        for _ in range(MOST_STEPS):
+            arrays = length.astype(self.dtype), p, q, x, r
+            report = Report(*kernels.active.cg_step(scale, closing, *arrays, self.threads))
+            usual = np.sqrt(report.dot[:-1].max(initial=0) / total)  # root mean square of residuals over degrees
+            if report.residual.max() <= least or usual <= MOSTLY * least:
+                break
+            turn, energy = ratio(report.dot[:-1], energy), report.dot[:-1]
+            shift = kernels.active.cg_turn(scale, outflow.each, turn.astype(self.dtype), r, p, self.threads)[0, :-1]
+            shift /= outflow.total
+            p[boundary] = shift
+            length = ratio(energy, kernels.active.laplacian(*self._graph, degree, p, q, self.threads)[0, :-1])
+            level -= length * shift
+        x[boundary] = 0
+        return level.astype(self.dtype)
+
+    def _outflow(self, boundary: Ints) -> Outflow:
+        """What leaves the interior at each node."""
+        _, ends, weights = self.heat.entries_at(boundary)
+        leaving = np.bincount(ends, weights * (self.degree[ends] > 0), minlength=len(self.degree))
+        return Outflow(leaving.astype(self.dtype), self.threads)
+
+
+def _moments(temperatures: Floats) -> tuple[Doubles, Doubles]:
+    """Mean and standard deviation of each column over reached nodes."""
+    count, *sums = kernels.active.table_moments(np.ascontiguousarray(temperatures), kernels.thread_count())
+    mean, square = np.array(sums).reshape(2, -1) / count
+    return mean, np.sqrt(np.maximum(square - mean**2, 0))

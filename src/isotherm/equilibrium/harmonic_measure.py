@@ -1,0 +1,324 @@
+"""Harmonic measure: the probability that a random walk from a node stops at each boundary node.
+
+The temperature of a node is the mean of the temperatures of the boundary, weighted by these probabilities. If a unit of
+heat enters at the node, they are the shares of it that flow to each boundary node.
+
+Three methods are tried in turn. Most of the heat often stays near, so the problem is first solved in a ball around the
+node, with all nodes outside at temperature 0; the heat that leaks out of the ball bounds the error. If too much leaks,
+cg continues on the whole graph from there. If that takes too long, as on roads and grids with few seeds, the node joins
+the boundary at temperature 1, with all other boundary nodes at 0, and a solver takes over: the heat that flows to each
+boundary node is then proportional to its share.
+"""
+
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.equilibrium.columns import solve_columns
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers import MOST_COLUMNS, Source, System, prepare
+from isotherm.equilibrium.solvers.cg import Descent
+from isotherm.equilibrium.solvers.interior import Block, Interior
+from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
+from isotherm.graphs import Csr
+
+__all__ = ["HarmonicMeasure", "around", "part"]
+
+BALLS = (2**14, 2**17, 2**20)  # numbers of matrix entries in a ball, tried in turn
+SMALL_PART = 20  # a ball has at most 1/20 of the entries of the graph; the first ball is always allowed
+LEAKY = 0.9  # if more than this share leaks out of a ball, a larger one will not help
+MOST_STEPS = 100  # iterations before another method is tried
+FINEST = 1e-10  # smallest tolerance for the solvers
+CANCELLED = 4  # flows from residuals of both signs cancel; assume that at least 1/4 of the mean flow remains
+CHUNK = 2**14  # rows that fit in the cache
+
+
+class HarmonicMeasure:
+    """Computes harmonic measures for one system; what is needed for the whole graph is prepared once.
+
+    Parameters
+    ----------
+    system : System
+        The Dirichlet problem.
+    tol : float
+        The largest share of the heat that may be attributed to wrong boundary nodes.
+    n_threads : int, optional
+        Number of threads.
+    """
+
+    def __init__(self, system: System, *, tol: float = 1e-3, n_threads: int | None = None) -> None:
+        self.system, self.tol, self.n_threads = system, tol, n_threads
+        self._threads = kernels.thread_count(n_threads)
+        self._place = np.full(len(system.degree), -1)  # of a node on the boundary
+        self._place[system.boundary] = np.arange(len(system.boundary))
+        self._idle: list[_Walks] = []
+
+    def __call__(self, starts: csr_array) -> Doubles:
+        """The harmonic measure of each of k random walks, shape (k, s).
+
+        Parameters
+        ----------
+        starts : csr_array of shape (k, n)
+            The distribution of the starting node of each walk, over reached nodes.
+        """
+        blocks = (starts[first : first + MOST_COLUMNS] for first in range(0, starts.shape[0], MOST_COLUMNS))
+        return np.concatenate([self._measure(block).T for block in blocks])
+
+    def _measure(self, starts: csr_array) -> Doubles:
+        """The measures of a block of walks, shape (s, k)."""
+        begin = starts.tocoo()
+        flow = np.zeros((len(self.system.boundary), starts.shape[0]))
+        held = self._place[begin.col] >= 0
+        np.add.at(flow, (self._place[begin.col[held]], begin.row[held]), begin.data[held])
+        nodes, place = np.unique(begin.col[~held].astype(np.int64), return_inverse=True)
+        if len(nodes):
+            source = np.zeros((len(nodes), starts.shape[0]))
+            source[place, begin.row[~held]] = begin.data[~held]
+            flow += self._from_interior(nodes, source)
+        return flow / flow.sum(axis=0)
+
+    def _from_interior(self, nodes: Ints, source: Doubles) -> Doubles:
+        """The heat that flows to the boundary from sources at interior nodes, (c, k) -> (s, k)."""
+        most = max(BALLS[0], self.system.heat.entries / SMALL_PART)
+        size, ball = 0, None
+        for budget in BALLS:
+            inside = around(self.system, nodes, min(budget, most))
+            if len(inside) == size or (ball is not None and ball.leak > LEAKY):
+                break
+            size, ball = len(inside), _Ball(self.system, inside, source, self.tol / 2)
+            if ball.leak <= self.tol:
+                return self._flow_from(ball)
+        assert ball is not None
+        flow = self._relax(ball)
+        return self._trace(nodes, source) if flow is None else flow
+
+    def _flow_from(self, ball: "_Ball") -> Doubles:
+        """The heat that flows to the boundary directly from a ball, shape (s, k)."""
+        flow = np.zeros((len(self.system.boundary), ball.out.shape[1]))
+        places = self._place[ball.rim]
+        flow[places[places >= 0]] = ball.out[places >= 0]
+        return flow
+
+    def _relax(self, ball: "_Ball") -> Doubles | None:
+        """The same on the whole graph, starting from the solution in the ball; None if it takes too long."""
+        shell = self.system.interior[ball.rim]
+        nodes = np.concatenate([ball.rim[shell], ball.nodes])
+        walks = self._walks(Source(nodes, np.concatenate([ball.out[shell], ball.rest])))
+        settling = _Settling(walks)
+        for _ in range(MOST_STEPS):
+            walks.step()
+            if settling.error() <= self.tol:
+                if walks.columns == 1:
+                    self._idle.append(walks)
+                return np.maximum(self._flow_from(ball) + walks.flow + walks.coming, 0)
+        return None
+
+    @cached_property
+    def _interior(self) -> Interior:
+        return Interior(self.system, np.float32 if self.tol >= SINGLE_TOL else np.float64, self._threads)
+
+    @cached_property
+    def _wires(self) -> "_Wires":
+        return _Wires(self._interior)
+
+    def _walks(self, source: Source) -> "_Walks":
+        """Walks from a source. For a single column memory is reused, because allocating costs half an iteration."""
+        if source.heat.shape[1] > 1 or not self._idle:
+            return _Walks(self._interior, self._wires, source)
+        walks = self._idle.pop()
+        walks.begin_again(source)
+        return walks
+
+    def _trace(self, nodes: Ints, source: Doubles) -> Doubles:
+        """The same by the solvers, with the source nodes added to the boundary.
+
+        The conductances between these nodes define a random walk that visits only source nodes and boundary nodes. Its
+        expected number of visits to each source node follows from a small dense system.
+        """
+        c = len(nodes)
+        system = replace(self.system, boundary=np.concatenate([nodes, self.system.boundary]))
+        conductance = self._conductances(system, c)  # (c + s, c)
+        among, out = conductance[:c], conductance[c:]
+        visits = np.linalg.solve(np.diag(conductance.sum(axis=0)) - among, source)  # (c, k)
+        return out @ visits
+
+    def _conductances(self, system: System, c: int) -> Doubles:
+        """Heat that flows to each boundary node from each of the first c, held at 1 while all others are held at 0."""
+        values = np.eye(len(system.boundary), c)
+        tol = self.tol
+        owner, end, weight = system.heat.entries_at(system.boundary)
+        wires = csr_array((weight, (owner, end)), shape=(len(values), len(system.degree)))
+        solver, start = prepare(system, n_threads=self.n_threads), None
+        while True:
+            solution = solve_columns(solver, system, values, SolveOptions(tol=tol), start=start)
+            start = np.nan_to_num(solution.temperatures)
+            conductance = wires @ start
+            np.fill_diagonal(conductance, 0)
+            conductance = np.maximum(conductance, 0)
+            spread = start[system.reached].std(axis=0)
+            wrong = float((solution.error * spread * system.flux.sum() / conductance.sum(axis=0)).max())
+            if wrong <= self.tol or tol < FINEST:
+                return conductance
+            tol *= 0.5 * self.tol / wrong
+
+
+def around(system: System, centres: Ints, most_entries: float) -> Ints:
+    """The interior nodes around the centres, centres first: as many rings as fit in a number of matrix entries."""
+    heat, inside = system.heat, np.zeros(len(system.degree), bool)
+    ring, rings, size = centres, [centres], 0
+    while len(ring):
+        inside[ring] = True
+        ends = np.unique(heat.entries_at(ring)[1])
+        ring = ends[system.interior[ends] & ~inside[ends]].astype(np.int64)
+        size += int((heat.indptr[ring + 1] - heat.indptr[ring]).sum())
+        if size > most_entries:
+            break
+        rings.append(ring)
+    return np.concatenate(rings)
+
+
+def part(system: System, nodes: Ints) -> System:
+    """The system restricted to some interior nodes; all others are held at temperature 0."""
+    heat = Csr(*kernels.active.renumber(*system.heat, nodes.astype(np.int32)))
+    return System(heat, np.empty(0, np.int64), system.degree[nodes], np.ones(len(nodes), bool))
+
+
+class _Ball:
+    """The solution in a part of the graph, with all other nodes at temperature 0.
+
+    Attributes
+    ----------
+    nodes : ndarray of shape (b,)
+        The nodes of the ball, those with sources first.
+    rest : ndarray of shape (b, k)
+        The residual.
+    rim, out : ndarrays of shape (m,) and (m, k)
+        The nodes adjacent to the ball, and the heat that flows to each.
+    leak : float
+        Share of the heat that has not arrived at the boundary: residual, plus outflow to other nodes. Largest column.
+    """
+
+    def __init__(self, system: System, nodes: Ints, source: Doubles, tol: float) -> None:
+        self.nodes = nodes
+        interior = Interior(part(system, nodes), np.float64, threads=1)
+        walks = _Walks(interior, _Wires(interior), Source(np.arange(len(source)), source))
+        for _ in range(MOST_STEPS):
+            walks.step()
+            if walks.left.max() <= tol:
+                break
+        self.rest = walks.residual
+        owner, end, weight = system.heat.entries_at(nodes)
+        outward = np.ones(len(system.degree), bool)
+        outward[nodes] = False
+        owner, end, weight = owner[outward[end]], end[outward[end]], weight[outward[end]]
+        self.rim, place = np.unique(end, return_inverse=True)
+        wires = csr_array((weight, (place, owner)), shape=(len(self.rim), len(nodes)))
+        self.out = wires @ walks.temperatures
+        lost = np.abs(self.rest).sum(axis=0) + self.out[system.interior[self.rim]].sum(axis=0)
+        self.leak = float(lost.max())
+
+
+class _Wires:
+    """The edges between the interior and the boundary."""
+
+    def __init__(self, interior: Interior) -> None:
+        system, inside = interior.system, interior.system.interior
+        owner, end, weight = system.heat.entries_at(system.boundary)
+        owner, end, weight = owner[inside[end]], end[inside[end]], weight[inside[end]].astype(interior.dtype)
+        self.inflow = csr_array((weight, (owner, end)), shape=(len(system.boundary), len(system.degree)))  # A_SU
+        self.drain = self.inflow.copy()  # A_SU D^-1
+        self.drain.data *= interior.scale[self.drain.indices]
+        total = float(interior.degree.sum(dtype=np.float64))
+        self.absorption = float(system.flux.sum()) / total if total else 1.0  # share absorbed per sweep, once mixed
+
+
+class _Walks:
+    """Heat that enters at a source and flows to the boundary, which is held at 0; solved by conjugate gradient."""
+
+    def __init__(self, interior: Interior, wires: _Wires, source: Source) -> None:
+        self.columns, self.wires, self.flux = source.heat.shape[1], wires, interior.system.flux
+        held = np.zeros((len(interior.system.boundary), self.columns))
+        settled = 10 * float(np.finfo(interior.dtype).eps)
+        self.descent = Descent(Block(interior, held, np.zeros(self.columns), source), settled)
+        self.descent.begin()
+
+    def begin_again(self, source: Source) -> None:
+        """Start again from another source, reusing the memory."""
+        self.descent.clear()
+        self.descent.block.source = source
+        self.descent.begin()
+
+    def step(self) -> None:
+        """One iteration of conjugate gradient."""
+        self.descent.step()
+
+    @property
+    def residual(self) -> Floats:
+        """The residual, shape (n, k)."""
+        return self.descent.r[:, : self.columns]
+
+    @property
+    def temperatures(self) -> Floats:
+        """The current temperatures, shape (n, k)."""
+        return self.descent.block.deviations + self._offset
+
+    @property
+    def flow(self) -> Doubles:
+        """Heat that flows to each boundary node at the current temperatures, shape (s, k)."""
+        inside = self._through(self.wires.inflow, self.descent.block.x)
+        return inside + np.outer(self.flux, self._offset)
+
+    @property
+    def coming(self) -> Floats:
+        """What one sweep would add to the flow, shape (s, k)."""
+        return self._through(self.wires.drain, self.descent.r)
+
+    @property
+    def left(self) -> Doubles:
+        """The sum of the absolute residuals, shape (k,)."""
+        r = self.descent.r
+        ones = np.ones(CHUNK, r.dtype)  # a matrix product is faster than a sum
+        chunks = (np.abs(r[first : first + CHUNK]) for first in range(0, len(r), CHUNK))
+        sums = np.stack([ones[: len(chunk)] @ chunk for chunk in chunks])
+        return sums.sum(axis=0, dtype=np.float64)[: self.columns]
+
+    @property
+    def _offset(self) -> Doubles:
+        return self.descent.block.offset[: self.columns]
+
+    def _through(self, wires: csr_array, block: Floats) -> Floats:
+        """The product of wires and block, shape (s, k)."""
+        if self.columns == 1:
+            return wires @ block[:, :1]
+        return (wires @ block)[:, : self.columns]  # slicing the contiguous block first would copy it
+
+
+class _Settling:
+    """Estimates the share of the heat that is attributed to wrong boundary nodes: half the sum of the errors.
+
+    It is at most half of the residual. But most of the residual cancels out, because residuals of both signs mix. The
+    convergence of cg shows how fast. Only what flows to the boundary during the mixing causes an error.
+    """
+
+    def __init__(self, walks: _Walks) -> None:
+        self.walks = walks
+        self._left: list[Doubles] = []
+
+    def error(self) -> float:
+        """The error that remains after `coming` is added to the flow."""
+        left = self.walks.left
+        self._left.append(left)
+        window = max(1, len(self._left) // 4)
+        if len(self._left) <= window:
+            return float(left.max()) / 2
+        before = self._left[-1 - window]
+        rate = np.minimum(np.divide(left, before, out=np.zeros_like(left), where=before > 0), 1) ** (1 / window)
+        mixing = 2 * rate / (1 + rate**2)  # rate of convergence of sweeps, given that of cg
+        coming = np.abs(self.walks.coming).sum(axis=0)
+        coming = np.maximum(coming, self.walks.wires.absorption * left / CANCELLED)
+        lost = np.divide(coming * mixing, 1 - mixing, out=left.copy(), where=mixing < 1)
+        return float(np.minimum(lost, left).max()) / 2

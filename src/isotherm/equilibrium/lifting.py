@@ -1,0 +1,197 @@
+"""The lifting: from any graph with seeds of any kind to one symmetric matrix with a boundary.
+
+*Directed graphs* (section 2.3 of the paper). A directed graph of n nodes becomes a bipartite graph of 2n nodes: each
+node has a copy as source and a copy as destination, and an arc joins the source copy of its start to the destination
+copy of its end. With ``side="source"`` seeds are held, and temperatures read, on source copies only. With
+``side="both"`` they are held on both copies, and the temperature of a node is the mean of its two. With
+``side="edges"`` there are no copies: arcs are read as edges.
+
+*Soft seeds.* A seed of finite weight ``w`` is not held at its temperatures. It is joined to an additional node, its
+ground, which is held instead. The conductivity to the ground is ``w`` times the degree of the seed, so that a random
+walk which arrives at the seed ends there with probability ``w / (1 + w)``.
+
+So every problem becomes a Dirichlet problem on an undirected graph, and only this file knows about directions and soft
+seeds.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.scaling import in_good_unit
+from isotherm.equilibrium.solvers.reading import Reading
+from isotherm.graphs import Csr, Graph
+from isotherm.graphs.csr import check_size
+
+__all__ = ["Lifting", "lift"]
+
+
+@dataclass(frozen=True, eq=False)
+class Lifting:
+    """A symmetric matrix, and the positions of the graph's nodes in it.
+
+    Attributes
+    ----------
+    heat : Csr
+        Conductivities between all lifted nodes. Each copy has the graph's own nodes first, then the grounds.
+    n : int
+        Number of nodes of the graph.
+    size : int
+        Number of nodes of one copy, including grounds.
+    offsets : tuple of int
+        First row of each copy on which seeds are held and temperatures are read: one copy, or two.
+    held : ndarray of shape (s,)
+        For each seed, the node of the first copy that is held: the seed itself or its ground.
+    directed : bool
+        Whether the matrix is the bipartite graph of a directed one.
+    factor : float
+        What the weights of the graph were multiplied by, so that they are near one.
+    """
+
+    heat: Csr
+    n: int
+    size: int
+    offsets: tuple[int, ...]
+    held: Ints
+    directed: bool
+    factor: float = 1.0
+
+    @property
+    def boundary(self) -> Ints:
+        """The held nodes: those of the first copy, then those of the second."""
+        return np.concatenate([self.held + offset for offset in self.offsets])
+
+    @property
+    def half(self) -> int | None:
+        """The number of source copies in a bipartite graph."""
+        return self.size if self.directed else None
+
+    @property
+    def reading(self) -> Reading | None:
+        """The rows that are read; None if all are."""
+        return None if self.heat.n == self.n else Reading(self.n, self.offsets)
+
+    def values(self, given: Doubles) -> Doubles:
+        """Temperatures of the boundary, from those of the seeds (s, k)."""
+        return given if len(self.offsets) == 1 else np.concatenate([given] * 2)
+
+    def start(self, temperatures: Floats) -> Floats:
+        """Starting temperatures of all lifted nodes, given those of the graph's nodes (n, k); NaN at grounds."""
+        if self.heat.n == self.n:
+            return temperatures
+        unknown = np.full((self.size - self.n, temperatures.shape[1]), np.nan, temperatures.dtype)
+        return np.concatenate([temperatures, unknown] * (self.heat.n // self.size))
+
+    def copies(self, lifted: Floats) -> Floats:
+        """The rows of the copies that are read, shape (copies, n, ...)."""
+        return np.stack([lifted[offset : offset + self.n] for offset in self.offsets])
+
+    def lowered(self, lifted: Floats) -> Floats:
+        """Temperatures of the graph's nodes, given those of all lifted nodes: the mean over reached copies."""
+        source, *others = (lifted[offset : offset + self.n] for offset in self.offsets)
+        if not others:
+            return source
+        (other,) = others
+        return np.where(np.isnan(source), other, np.where(np.isnan(other), source, (source + other) / 2))
+
+    def walks(self, nodes: Ints, reached: Mask) -> csr_array:
+        """Starting distributions of random walks from some nodes, shape (k, lifted nodes): uniform over reached copies.
+
+        The temperature of a node is the expected temperature at the end of its walk. If no copy of a node is reached,
+        its row is empty.
+        """
+        copies = np.add.outer(nodes, self.offsets)  # (k, copies)
+        known = reached[copies]
+        row, column = np.nonzero(known)
+        probability = 1 / known.sum(axis=1)[row]
+        return csr_array((probability, (row, copies[row, column])), shape=(len(nodes), self.heat.n))
+
+    def by_seed(self, shares: Doubles) -> Doubles:
+        """Sums over the copies of each seed, (k, boundary) -> (k, s)."""
+        return shares.reshape(len(shares), len(self.offsets), -1).sum(axis=1)
+
+
+def lift(graph: Graph, seeds: Ints, weights: Doubles | None = None, side: str = "both") -> Lifting:
+    """Lift a graph.
+
+    Parameters
+    ----------
+    graph
+        The graph.
+    seeds
+        (s,) positions of the seeds, ascending.
+    weights
+        (s,) positive weights of the seeds, infinite where the seed itself is held; None if all are.
+    side
+        For a directed graph, "both", "source" or "edges".
+
+    Examples
+    --------
+    >>> pair = Graph.from_edges(["a"], ["b"], [3.0])
+    >>> lifted = lift(pair, np.array([0, 1]), np.array([np.inf, 2]))
+    >>> lifted.held
+    array([0, 2])
+    >>> print(lifted.heat.to_scipy().toarray())
+    [[0. 3. 0.]
+     [3. 0. 6.]
+     [0. 6. 0.]]
+    """
+    graph = graph.edges_only if side == "edges" else graph
+    whole, held = (graph, seeds) if weights is None else _grounded(graph, seeds, weights, side)
+    both = graph.directed and side == "both"
+    offsets = (0, whole.n_nodes) if both else (0,)
+    heat, factor = in_good_unit(whole.heat)
+    return Lifting(heat, graph.n_nodes, whole.n_nodes, offsets, held, graph.directed, factor)
+
+
+def _grounded(graph: Graph, seeds: Ints, weights: Doubles, side: str) -> tuple[Graph, Ints]:
+    """The graph with a ground for each soft seed, appended to its nodes; and for each seed the node that is held."""
+    soft = np.flatnonzero(np.isfinite(weights))
+    n, at = graph.n_nodes, seeds[soft]
+    check_size(n + len(soft), graph.directed)
+    grounds = np.arange(n, n + len(soft))
+    out, back = _conductivities(graph, at, weights[soft], side)
+    ends = grounds if graph.directed and side == "source" else at
+    held = seeds.copy()
+    held[soft] = grounds
+    return Graph(_extended(graph.csr, at, out, ends, back), np.arange(n + len(soft)), graph.directed), held
+
+
+def _conductivities(graph: Graph, at: Ints, weights: Doubles, side: str) -> tuple[Doubles, Doubles]:
+    """Conductivities of the edges from each seed to its ground, and of the edges back.
+
+    The source copy of a seed is joined to the destination copy of its ground, and the destination copy of the seed to
+    the source copy of the ground. If only source copies are held, the destination copy of the ground is joined to the
+    source copy of the ground: two edges in series, so each has twice the conductivity. A seed without edges is treated
+    as if it had degree one.
+    """
+    if not graph.directed:
+        degree = graph.degrees[at]
+        one_way = weights * np.where(degree > 0, degree, 1)
+        return one_way, one_way
+    leaving, arriving = (
+        np.bincount(ends, graph.csr.weights, minlength=graph.n_nodes)[at].astype(np.float64)
+        for ends in (graph.csr.rows, graph.csr.indices)
+    )
+    if side == "source":
+        one_way = 2 * weights * np.where(leaving > 0, leaving, 1)
+        return one_way, one_way
+    alone = leaving + arriving == 0
+    return weights * np.where(alone, 1, leaving), weights * np.where(alone, 1, arriving)
+
+
+def _extended(csr: Csr, at: Ints, out: Doubles, ends: Ints, back: Doubles) -> Csr:
+    """The matrix with a ground for each seed: entries from the seed to its ground, and from the ground to an end."""
+    n, goes, returns = csr.n, out > 0, back > 0
+    grounds = np.arange(n, n + len(at))
+    places = csr.indptr[at[goes] + 1]  # ends of rows: grounds have the largest indices
+    weights = np.ones(csr.entries) if csr.weights is None else csr.weights
+    counts = np.concatenate([np.diff(csr.indptr), returns])
+    counts[at[goes]] += 1
+    return Csr(
+        np.concatenate([[0], np.cumsum(counts)]).astype(csr.indptr.dtype),
+        np.concatenate([np.insert(csr.indices, places, grounds[goes]), ends[returns]]).astype(csr.indices.dtype),
+        np.concatenate([np.insert(weights, places, out[goes]), back[returns]]).astype(weights.dtype),
+    )

@@ -1,0 +1,30 @@
+"""Solvers of the interior system, behind one contract: ``prepare(system).solve(values, options) -> Solution``.
+
+A solver is prepared once for a `System`. It can then be called many times, with temperatures of the boundary and heat
+that enters the interior. Out come the temperatures of all nodes, with an estimate of their error. Read ``base.py``
+first, then ``cg.py``. To add a solver, write its file and add a line to `SOLVERS`.
+"""
+
+from collections.abc import Callable
+
+from isotherm.equilibrium.solvers.auto import Auto
+from isotherm.equilibrium.solvers.base import MOST_COLUMNS, Solution, Solver, Source, System
+from isotherm.equilibrium.solvers.cg import ConjugateGradient
+from isotherm.equilibrium.solvers.direct import Direct
+from isotherm.equilibrium.solvers.elimination import Elimination
+from isotherm.equilibrium.solvers.sweeps import Sweeps
+
+__all__ = ["MOST_COLUMNS", "SOLVERS", "Solution", "Solver", "Source", "System", "prepare"]
+
+SOLVERS: dict[str, Callable[[System, int | None], Solver]] = {
+    "auto": Auto,
+    "cg": ConjugateGradient,
+    "direct": Direct,
+    "elimination": Elimination,
+    "sweeps": Sweeps,
+}
+
+
+def prepare(system: System, solver: str = "auto", *, n_threads: int | None = None) -> Solver:
+    """Prepare a solver for a system; it can then be called many times."""
+    return SOLVERS[solver](system, n_threads)

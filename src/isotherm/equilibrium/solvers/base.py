@@ -1,0 +1,202 @@
+"""Input and output of every solver: the interior system of a Dirichlet problem, and its solution."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.reading import Reading, Rows, spread_of
+from isotherm.graphs import Csr
+
+__all__ = ["MOST_COLUMNS", "Solution", "Solver", "Source", "System"]
+
+MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
+WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 is not used
+SAMPLED_EDGES = 2**16
+CONSTANT = 16  # a spread of this many rounding errors is none
+
+
+@dataclass(frozen=True)
+class System:
+    """The interior system ``(D_U - A_UU) X = A_US Y + F`` of a Dirichlet problem.
+
+    The interior is not extracted as a submatrix; instead, rows outside it are held fixed.
+
+    Attributes
+    ----------
+    heat : Csr
+        Symmetric matrix of conductivities between all ``n`` nodes.
+    boundary : ndarray of shape (s,)
+        The nodes with given temperatures.
+    degree : ndarray of shape (n,)
+        Row sums of ``heat``.
+    reached : ndarray of bool, shape (n,)
+        Nodes that are connected to the boundary, and the boundary itself.
+    half : int, optional
+        For the bipartite graph of a directed graph: edges only join the first ``half`` nodes to the others. A solver
+        may then iterate on the first half alone, because the rest follows from it.
+    reading : Reading, optional
+        The rows whose spread the tolerance is relative to; all by default.
+    component : ndarray of shape (n,), optional
+        The number of the connected component of each node, if it is known.
+    """
+
+    heat: Csr
+    boundary: Ints
+    degree: Doubles
+    reached: Mask
+    half: int | None = None
+    reading: Reading | None = None
+    component: NDArray[np.int32] | None = None
+
+    @cached_property
+    def interior(self) -> Mask:
+        """Reached nodes that are not on the boundary."""
+        interior = self.reached.copy()
+        interior[self.boundary] = False
+        return interior
+
+    @cached_property
+    def flux(self) -> Doubles:
+        """Conductivity between each boundary node and the interior, shape (s,)."""
+        owner, end, weight = self.heat.entries_at(self.boundary)
+        return np.bincount(owner, weight * self.interior[end], minlength=len(self.boundary)).astype(np.float64)
+
+    @cached_property
+    def wide(self) -> bool:
+        """Whether weights differ by more than float32 is good for."""
+        weights = self.heat.weights
+        return weights is not None and len(weights) > 0 and float(weights.max()) > WIDE * float(weights.min())
+
+    def spread(self, temperatures: Floats, *, closed: bool) -> Doubles:
+        """What the tolerance is relative to: the spread of each column (n, k), and of their sum if they are closed."""
+        known = temperatures[self.reached]
+        every = (np.column_stack([known, known.sum(axis=1)]) if closed else known).std(axis=0, dtype=np.float64)
+        return self.read_spread(lambda rows: temperatures[rows], every, temperatures.dtype, closed=closed)
+
+    def read_spread(self, rows: Rows, every: Doubles, dtype: DTypeLike, *, closed: bool) -> Doubles:
+        """The spread over the rows that are read; where it is 0 up to rounding, that over all rows."""
+        if self.reading is None:
+            return every
+        read = spread_of(self.reading, rows, self.reached, closed=closed)
+        return np.where(read > CONSTANT * np.finfo(dtype).eps * every, read, every)
+
+    @property
+    def mean_degree(self) -> float:
+        """Entries per node."""
+        return self.heat.entries / self.heat.n
+
+    @cached_property
+    def lesser_degree(self) -> float:
+        """Mean, over sampled edges, of the smaller of the two degrees."""
+        indptr, indices, _ = self.heat
+        counts = np.diff(indptr)
+        sample = np.linspace(0, max(len(indices) - 1, 0), min(len(indices), SAMPLED_EDGES), dtype=np.int64)
+        ends = np.searchsorted(indptr, sample, side="right") - 1, indices[sample]
+        return float(np.minimum(*(counts[end] for end in ends)).mean()) if len(sample) else 0.0
+
+    @property
+    def least_horizon(self) -> float:
+        """Lower bound on the longest expected time to absorption: sum of interior degrees over boundary flux."""
+        flux = float(self.flux.sum())
+        return float(self.degree[self.interior].sum()) / flux if flux > 0 else 0.0
+
+
+class Source(NamedTuple):
+    """Heat that enters at some interior nodes in each column: the term F of the system."""
+
+    nodes: Ints  # (m,)
+    heat: Floats  # (m, k)
+
+    def everywhere(self, n: int) -> Doubles:
+        """The heat that enters at each of n nodes, shape (n, k)."""
+        heat = np.zeros((n, self.heat.shape[1]))
+        heat[self.nodes] = self.heat
+        return heat
+
+
+@dataclass(frozen=True, repr=False)
+class Solution:
+    """Temperatures, with solver statistics.
+
+    Attributes
+    ----------
+    temperatures : ndarray of shape (n, k)
+        Boundary rows are as given; unreached rows are NaN.
+    solver : str
+        Name of the solver.
+    iterations : int
+        Sweeps or iterations of the slowest column; 0 for a direct solve.
+    residual : float
+        Largest residual of ``X = QX + RY``, relative to the spread of its column.
+    error : float
+        Estimate of the largest error, relative to the spread of its column: what ``tol`` is compared with.
+    error_bound : float
+        Upper bound on the largest error, from the absorption time, including rounding errors; infinite if none is
+        known. A solver gives it relative to the spread of the column that it found; `joined` makes it relative to the
+        spread at equilibrium.
+    converged : bool
+        Whether the error is at most ``tol``.
+    seconds : float
+        Time taken by the solve.
+    times : ndarray, optional
+        Expected time to absorption of all nodes of the lifted graph, 0 on the boundary and where unreached; only if
+        the solver finds it on the way. `isotherm.equilibrium.correction` needs it.
+    """
+
+    temperatures: Floats
+    solver: str
+    iterations: int
+    residual: float
+    error: float
+    error_bound: float
+    converged: bool
+    seconds: float
+    times: Floats | None = None
+
+    def __str__(self) -> str:
+        """Everything but the temperatures, in a line."""
+        end = "" if self.converged else ", not converged"
+        steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        return (
+            f"{self.solver}, {steps}, error {self.error:.1e}, residual {self.residual:.1e}, {self.seconds:.3g} s{end}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self}>"
+
+
+class Solver(Protocol):
+    """A solver that is prepared for one system and can be called many times."""
+
+    def solve(
+        self,
+        values: Doubles,
+        options: SolveOptions,
+        *,
+        source: Source | None = None,
+        start: Floats | None = None,
+        closed: bool = False,
+    ) -> Solution:
+        """Find the equilibrium.
+
+        Parameters
+        ----------
+        values : ndarray of shape (s, k)
+            Temperatures of the boundary nodes, in at most ``MOST_COLUMNS`` columns.
+        options : SolveOptions
+            A solver uses only ``tol``, ``max_iter`` and ``progress``.
+        source : Source, optional
+            Heat that enters at interior nodes.
+        start : ndarray of shape (n, k), optional
+            Temperatures to start from, NaN where unknown.
+        closed : bool
+            Whether these columns and one that is left out sum to a constant. The tolerance then holds for that column
+            too.
+        """
+        ...

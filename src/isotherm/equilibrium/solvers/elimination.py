@@ -1,0 +1,227 @@
+"""Conjugate gradient with approximate elimination as preconditioner, for graphs on which the diagonal is not enough.
+
+On grids, roads, k-nearest-neighbour graphs and long chains, plain cg needs hundreds or thousands of iterations, since
+heat moves one edge per iteration. Here all nodes are eliminated once, in order of degree, and only a sample of the
+fill-in edges is kept (Kyng and Sachdeva 2016; Gao, Kyng and Spielman 2023). The result is a triangular factor about as
+sparse as the graph. Its solve M^-1 r carries heat over any distance, and also estimates the current error.
+
+Temperatures are stored in float64. Corrections are computed in float32, which halves the memory traffic. Each round
+recomputes the residual in float64, continues in the last search direction, and removes all but a small part of the
+error. If float32 stops making progress, float64 takes over.
+"""
+
+import time
+
+import numpy as np
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.base import Solution, Source, System
+from isotherm.equilibrium.solvers.cg import balance, ratio
+from isotherm.equilibrium.solvers.convergence import PRECONDITIONED, largest_ratio
+from isotherm.equilibrium.solvers.horizon import mean_rounding, verified_horizon
+from isotherm.equilibrium.solvers.interior import deviations
+from isotherm.graphs import Csr
+from isotherm.kernels import Report
+
+__all__ = ["Elimination"]
+
+SEED = 20200827  # of the sampling, so that results are reproducible
+DOMAIN = 1 << 13  # nodes in a domain, whose part of the factor and of a block fits in the cache of a core
+TYPES: tuple[type[np.floating], ...] = (np.float32, np.float64)  # the second is for bridges too weak for the first
+CLOSE = 1e-3  # tolerance of times to absorption
+SLACK = 100.0  # by how much the bound exceeds the error, at least
+MAX_ITER = 1000
+ROUND = 1e-4  # factor by which a round reduces the error
+ENOUGH = 0.9  # a round aims at this part of the tolerance, so that rounding does not cause another round
+STALLED = 12  # a round ends if the error has not halved in this many iterations
+
+
+class Elimination:
+    """The solver. Its system is renumbered: the interior in order of elimination, then the boundary."""
+
+    name = "elimination"
+
+    def __init__(self, system: System, n_threads: int | None = None) -> None:
+        self.whole = system
+        self.threads = kernels.thread_count(n_threads)
+        interior = system.interior.view(np.uint8)
+        order, pivots, *factor = kernels.active.eliminate(*system.heat, interior, SEED, DOMAIN, self.threads)
+        self.factor = factor
+        self.types = TYPES[1:] if system.wide else TYPES
+        self.pivots = {dtype: pivots.astype(dtype) for dtype in self.types}
+        self.numbering = np.concatenate([order, system.boundary.astype(np.int32)])
+        self.inside = slice(len(order))
+        self.heat = Csr(*kernels.active.renumber(*system.heat, self.numbering))
+        self.degree = system.degree[self.numbering]
+        self.degree[len(order) :] = 0
+        self._horizon: float | None = None
+
+    def solve(
+        self,
+        values: Doubles,
+        options: SolveOptions,
+        *,
+        source: Source | None = None,
+        start: Floats | None = None,
+        closed: bool = False,
+    ) -> Solution:
+        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.base.Solver`."""
+        began = time.perf_counter()
+        run = _Run(self, values, options, source, closed)
+        if start is not None:
+            run.begin(start[self.numbering[self.inside]])
+        run.finish()
+        bound = self._bound(run) if self.whole.wide else np.inf
+        error = min(max(run.error, bound / SLACK), bound) if self.whole.wide else run.error
+        temperatures = np.full((len(self.whole.degree), values.shape[1]), np.nan)
+        temperatures[self.numbering] = run.temperatures()
+        temperatures[self.whole.boundary] = values
+        return Solution(
+            temperatures=temperatures,
+            solver=self.name,
+            iterations=run.iterations,
+            residual=run.residual,
+            error=error,
+            error_bound=bound,
+            converged=options.tol is not None and error <= options.tol,
+            seconds=time.perf_counter() - began,
+        )
+
+    def _bound(self, run: "_Run") -> float:
+        """A bound on the error by the absorption time, for weights that differ too much to trust the factor."""
+        if self._horizon is None:
+            degree = self.whole.degree[self.whole.interior, None]
+            clock = _Run(
+                self,
+                np.zeros((len(self.whole.boundary), 1)),
+                SolveOptions(tol=CLOSE),
+                Source(np.flatnonzero(self.whole.interior), degree),
+                False,
+            )
+            clock.finish()
+            times = np.zeros(len(self.whole.degree))
+            times[self.numbering] = clock.temperatures()[:, 0]
+            times[self.whole.boundary] = 0
+            self._horizon = verified_horizon(self.whole, times)
+        if not np.isfinite(self._horizon):
+            return np.inf
+        rounding = mean_rounding(self.whole) * np.abs(run.x[:, : run.columns]).max(initial=0)
+        return self._horizon * (run.residual + float(largest_ratio(np.full(1, rounding), run.least_spread)))
+
+
+class _Run:
+    """The solve of a block of columns."""
+
+    def __init__(
+        self, solver: Elimination, values: Doubles, options: SolveOptions, source: Source | None, closed: bool
+    ) -> None:
+        self.solver, self.tol, self.progress = solver, options.tol or 0.0, options.progress
+        self.max_iter = options.max_iter or MAX_ITER
+        self.columns = values.shape[1]
+        self.width = kernels.width(self.columns)
+        self.offset = balance(solver.whole, values, source)
+        self.source = None if source is None else source.everywhere(len(solver.whole.degree))[solver.numbering]
+        self.x = kernels.block(len(solver.degree), self.width, np.float64)
+        self.x[solver.inside.stop :, : self.columns] = deviations(values, self.offset)
+        self.closing = np.zeros(self.width, np.float32)
+        self.closing[: self.columns] = closed
+        self.watched = np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
+        self.iterations = 0
+        self.error = self.residual = np.inf
+
+    def begin(self, start: Floats) -> None:
+        """Set the temperatures of the interior; NaN means unknown."""
+        self.x[self.solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
+
+    @property
+    def least_spread(self) -> Doubles:
+        """The smallest spread of a column, shape (1,)."""
+        return np.min(self._spread(), keepdims=True, initial=np.inf)
+
+    def temperatures(self) -> Doubles:
+        """The columns as temperatures, in the solver's numbering."""
+        return self.x[:, : self.columns] + self.offset
+
+    def finish(self) -> None:
+        """Correct the temperatures until the error is below the tolerance, or rounding prevents further progress."""
+        for dtype in self.solver.types:
+            before = np.inf
+            self.p, self.energy = kernels.block(len(self.x), self.width, dtype), np.zeros(self.width)
+            while True:
+                r, z = self._residual(dtype), kernels.block(len(self.x), self.width, dtype)
+                spread = self._spread()
+                solved = self._precondition(r, z)
+                self.error = self._error(solved, spread)
+                if self.error <= self.tol or self.iterations >= self.max_iter:
+                    self.residual = self._relative_residual(r, spread)
+                    return
+                if not self.error < before / 2:
+                    break
+                before = self.error
+                self.x += self._correction(r, z, solved, spread)
+            self.residual = self._relative_residual(r, spread)
+
+    def _error(self, solved: Report, spread: Doubles) -> float:
+        return float(largest_ratio(PRECONDITIONED * solved.size[self.watched], spread))
+
+    def _relative_residual(self, r: Floats, spread: Doubles) -> float:
+        inside = self.solver.inside
+        scaled = np.abs(r[inside, : self.columns]) / self.solver.degree[inside, None]
+        return float(largest_ratio(scaled.max(axis=0, initial=0), spread[: self.columns]))
+
+    def _residual(self, dtype: type[np.floating]) -> Floats:
+        """The residual of the current temperatures, computed in float64."""
+        q = kernels.block(len(self.x), self.width, np.float64)
+        heat = self.solver.heat
+        weights = None if heat.weights is None else heat.weights.astype(np.float64, copy=False)
+        kernels.active.laplacian(heat.indptr, heat.indices, weights, self.solver.degree, self.x, q, self.solver.threads)
+        if self.source is not None:
+            q[:, : self.columns] -= self.source
+        r = kernels.block(len(self.x), self.width, dtype)
+        np.negative(q, out=r, casting="same_kind")
+        return r
+
+    def _spread(self) -> Doubles:
+        report = Report(*kernels.active.moments(self.closing.astype(np.float64), self.x, self.solver.threads))
+        every = report.spread(len(self.x))[self.watched]
+        whole = self.solver.whole
+        if whole.reading is None:
+            return every
+        x = np.empty((len(whole.degree), self.columns))
+        x[self.solver.numbering] = self.x[:, : self.columns]
+        return whole.read_spread(lambda rows: x[rows], every, x.dtype, closed=len(every) > self.columns)
+
+    def _correction(self, r: Floats, z: Floats, solved: Report, spread: Doubles) -> Floats:
+        """One round of cg: a correction to the temperatures that reduces their residual r."""
+        indptr, indices, weights = self.solver.heat
+        graph = indptr, indices, None if weights is None else weights.astype(r.dtype, copy=False)
+        degree, closing = self.solver.degree.astype(r.dtype), self.closing.astype(r.dtype)
+        unscaled, threads = np.ones_like(degree), self.solver.threads
+        x, q = (kernels.block(len(r), self.width, r.dtype) for _ in range(2))
+        errors = [self._error(solved, spread)]
+        goal = max(ENOUGH * self.tol, ROUND * errors[0])
+        while errors[-1] > goal and self.iterations < self.max_iter:
+            turn = ratio(solved.dot[:-1], self.energy)
+            if len(errors) == 1:  # the residual grew by rounding since the last round: drop its search direction
+                turn[turn > 1] = 0
+            self.energy = solved.dot[:-1]
+            kernels.active.cg_turn(unscaled, None, turn.astype(r.dtype), z, self.p, threads)
+            curvature = kernels.active.laplacian(*graph, degree, self.p, q, threads)[0, :-1]
+            length = ratio(self.energy, curvature).astype(r.dtype)
+            kernels.active.cg_step(unscaled, closing, length, self.p, q, x, r, threads)
+            solved = self._precondition(r, z)
+            self.iterations += 1
+            errors.append(self._error(solved, spread))
+            if self.progress is not None:
+                self.progress(self.iterations, errors[-1])
+            if len(errors) > STALLED and errors[-1] > errors[-1 - STALLED] / 2:
+                break
+        return x if errors[-1] < errors[0] else np.zeros_like(x)
+
+    def _precondition(self, r: Floats, z: Floats) -> Report:
+        inside, closing = self.solver.inside, self.closing.astype(r.dtype)
+        pivots = self.solver.pivots[r.dtype.type]
+        arrays = closing, r[inside], z[inside]
+        return Report(*kernels.active.precondition(pivots, *self.solver.factor, *arrays, self.solver.threads))

@@ -1,0 +1,333 @@
+"""A system in the form that the kernels need, and blocks of columns on it.
+
+A block stores temperatures as deviations from a constant per column. Deviations are small, so float32 is accurate
+enough for them. One more column, the clock, measures how long heat travels before it is absorbed.
+"""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats, Mask
+from isotherm.equilibrium.solvers.base import Source, System
+from isotherm.kernels import Report
+
+__all__ = ["Block", "Interior", "Outflow", "deviations"]
+
+
+MOST_GROUPS = 32  # components that warm up by themselves
+LEAST_VOLUME = 0.005  # part of the sum of all interior degrees, for a component to count as large;
+LEAST_NODES = 64  # and its interior nodes: of a few of them, little but rounding errors would be left
+
+
+class Outflow:
+    """The heat that leaves the interior when all of it is one degree warmer than the boundary.
+
+    Parameters
+    ----------
+    each : ndarray of shape (n,)
+        Heat that leaves each node.
+    threads : int
+        Number of threads.
+    added : callable, optional
+        Sums over all parts of the system; see `Interior.added`.
+    """
+
+    def __init__(self, each: Floats, threads: int, added: Callable[[Doubles], Doubles] | None = None) -> None:
+        self.each = np.ascontiguousarray(each)
+        self._threads, self._added = threads, added or (lambda sums: sums)
+        total = self._added(each.sum(dtype=np.float64, keepdims=True))
+        self.total = float(total[0]) or np.inf  # without outflow, multiples are 0
+
+    def balance(self, heat: Floats) -> Doubles:
+        """Subtract multiples of the outflow, so that each column sums to 0; return the multiples, shape (k,)."""
+        closing = np.zeros(heat.shape[1], heat.dtype)
+        sums = Report(*kernels.active.moments(closing, heat, self._threads)).sum[:-1]
+        warmth = self._added(sums) / self.total
+        kernels.active.cool(self.each, warmth.astype(heat.dtype), heat, self._threads)
+        return warmth
+
+
+class Groups:
+    """The same for several groups of nodes that no edge joins, each of which warms up or cools down by itself.
+
+    Parameters
+    ----------
+    each : ndarray of shape (n,)
+        Heat that leaves each node.
+    group : ndarray of shape (n,)
+        The number of the group of each interior node, -1 for none, and elsewhere.
+    degree : ndarray of shape (n,)
+        Degrees of the interior nodes.
+    threads : int
+        Number of threads.
+
+    Attributes
+    ----------
+    mean_time : ndarray of shape (n,)
+        Of the group of each node: the time to absorption if all its nodes had the same, 0 outside the interior.
+    """
+
+    def __init__(self, each: Floats, group: NDArray[np.int32], degree: Floats, threads: int) -> None:
+        self.each, self._group, self._threads = each, group, threads
+        inside, self._count = group >= 0, int(group.max(initial=-1)) + 1
+        leaving, volume = (np.bincount(group[inside], part[inside], self._count) for part in (each, degree))
+        self._total = np.where(leaving > 0, leaving, np.inf)[:, None]
+        self.mean_time = np.where(inside, (volume / self._total[:, 0])[group], 0)
+
+    def balance(self, heat: Floats, x: Floats, sign: int) -> None:
+        """Shift x in each group so that its heat, plus or minus the outflow of x, sums to 0."""
+        amounts = -self._warmth(heat, None).astype(heat.dtype)
+        kernels.active.group_shift(self._group, self.each, amounts, heat, self._threads)
+        self._shift(x, sign * amounts)
+
+    def deflate(self, p: Floats) -> None:
+        """Shift a direction in each group so that no heat leaves it."""
+        self._shift(p, -self._warmth(p, self.each).astype(p.dtype))
+
+    def _warmth(self, x: Floats, weight: Floats | None) -> Doubles:
+        sums = np.zeros((self._count, x.shape[1]))
+        kernels.active.group_sums(self._group, weight, x, sums, self._threads)
+        return np.asarray(sums / self._total)
+
+    def _shift(self, x: Floats, amounts: Floats) -> None:
+        kernels.active.group_shift(self._group, None, amounts, x, self._threads)
+
+
+class Interior:
+    """A system in one floating-point type, set up once for any number of blocks.
+
+    Solvers reach the kernels through it, so that a system can be in several parts, each in a process of its own: all
+    sums and maxima go through `added` and `joined`, and `complete` brings rows that belong to others up to date.
+
+    Parameters
+    ----------
+    system : System
+        The system.
+    dtype
+        float32 or float64.
+    threads : int
+        Number of threads.
+    halved : bool
+        Whether to iterate only on the first half of a bipartite graph. The nodes of the other half are eliminated:
+        each has the mean temperature of its neighbours, which are all in the first half.
+
+    Attributes
+    ----------
+    rows : slice
+        The nodes that are iterated on.
+    degree, scale : ndarrays of shape (n,)
+        Degrees of the interior nodes and their inverses, 0 elsewhere.
+    graph : tuple
+        The matrix of conductivities: indptr, indices, weights.
+    reads_all : bool
+        Whether the rows of all nodes are read as temperatures, not only those that are iterated on.
+    """
+
+    reads_all: ClassVar[bool] = True
+
+    def __init__(self, system: System, dtype: DTypeLike, threads: int, *, halved: bool = False) -> None:
+        self.system, self.dtype, self.threads = system, np.dtype(dtype), threads
+        self.rows = slice(system.half if halved else None)
+        inside = system.interior
+        self.degree = np.where(inside, system.degree, 0).astype(dtype)
+        self.scale = np.divide(1, system.degree, out=np.zeros(len(inside)), where=inside).astype(dtype)
+        indptr, indices, weights = system.heat
+        self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
+
+    @property
+    def halved(self) -> bool:
+        """Whether the nodes of the second half are eliminated."""
+        return self.rows.stop is not None
+
+    @cached_property
+    def outflow(self) -> Outflow:
+        """What leaves the nodes that are iterated on."""
+        return self.find_outflow()
+
+    def find_outflow(self) -> Outflow:
+        """Find what leaves the nodes that are iterated on."""
+        if self.halved:
+            warm = kernels.block(len(self.degree), kernels.WIDTHS[0], self.dtype)
+            warm[self.system.boundary] = 1
+            self.complete(warm)
+            q = kernels.block(len(self.degree[self.rows]), kernels.WIDTHS[0], self.dtype)
+            self.laplacian(warm, q)
+            return Outflow(-q[:, 0], self.threads, self.added)
+        _, end, weight = self.system.heat.entries_at(self.system.boundary)
+        leaving = np.bincount(end, weight * self.system.interior[end], minlength=len(self.degree))
+        return Outflow(leaving.astype(self.dtype), self.threads)
+
+    @cached_property
+    def groups(self) -> Groups | None:
+        """The large components and, as one more group, all others; None if there are not two large ones."""
+        component = self.system.component
+        if component is None or int(component.max(initial=0)) == 0:
+            return None
+        component, degree = component[self.rows], self.degree[self.rows]
+        volume, nodes = np.bincount(component, degree), np.bincount(component, degree > 0)
+        large = (volume > LEAST_VOLUME * volume.sum()) & (nodes >= LEAST_NODES)
+        largest = np.argsort(-np.where(large, volume, 0), kind="stable")[: min(MOST_GROUPS, np.count_nonzero(large))]
+        if len(largest) < 2:
+            return None
+        rest = len(largest) if nodes.sum() - nodes[largest].sum() >= LEAST_NODES else -1
+        number = np.full(len(volume), rest, np.int32)
+        number[largest] = np.arange(len(largest))
+        group = np.where(degree > 0, number[component], -1).astype(np.int32)
+        return Groups(self.outflow.each, group, degree, self.threads)
+
+    @property
+    def n_reached(self) -> int:
+        """The number of reached nodes among those that are iterated on, in all parts of the system."""
+        return self._counted(self.system.reached)
+
+    @property
+    def n_interior(self) -> int:
+        """The number of nodes that are iterated on, in all parts of the system."""
+        return self._counted(self.system.interior)
+
+    def _counted(self, nodes: Mask) -> int:
+        return int(self.added(np.array([np.count_nonzero(nodes[self.rows])], np.float64))[0])
+
+    def added(self, sums: Doubles) -> Doubles:
+        """Sums over all parts of the system, given those of this part: here it is in one piece."""
+        return sums
+
+    def largest(self, values: Doubles) -> Doubles:
+        """Maxima over all parts of the system, given those of this part."""
+        return values
+
+    def joined(self, report: Report) -> Report:
+        """Measurements of all parts of the system, given those of this part."""
+        return report
+
+    def turn(self, beta: Floats, r: Floats, p: Floats) -> Doubles:
+        """``p = D^-1 r + beta p`` at the nodes that are iterated on; returns the heat that leaves p, shape (k,)."""
+        arrays = self.scale[self.rows], self.outflow.each, beta, r, p[self.rows]
+        return self.added(kernels.active.cg_turn(*arrays, self.threads)[0, :-1])
+
+    def advance(self, closing: Floats, alpha: Floats, p: Floats, q: Floats, x: Floats, r: Floats) -> Report:
+        """``x += alpha p``, ``r -= alpha q`` at the nodes that are iterated on."""
+        arrays = self.scale[self.rows], closing, alpha, p[self.rows], q, x, r
+        return self.joined(Report(*kernels.active.cg_step(*arrays, self.threads)))
+
+    def laplacian(self, x: Floats, out: Floats) -> Doubles:
+        """``out = (D - A) x`` at the nodes that are iterated on; returns the dot products of x and out, shape (k,)."""
+        indptr, indices, weights = self.graph
+        rows = indptr[: len(out) + 1], indices, weights, self.degree[self.rows]
+        return self.added(kernels.active.laplacian(*rows, x, out, self.threads)[0, :-1])
+
+    def complete(self, x: Floats, source: Source | None = None) -> None:
+        """Set eliminated nodes to the mean of their neighbours, plus what a source adds to it."""
+        if not self.halved:
+            return
+        rest = slice(self.rows.stop, len(x))
+        self.average(rest, x, x[rest], source)
+
+    def average(self, rows: slice, x: Floats, out: Floats, source: Source | None) -> None:
+        """Means over the neighbours of interior nodes, plus what a source adds to them."""
+        indptr, indices, weights = self.graph
+        ends = indptr[rows.start : rows.stop + 1]
+        kernels.active.average(ends, indices, weights, self.scale[rows], x, out, self.threads)
+        if source is not None:
+            inside = (source.nodes >= rows.start) & (source.nodes < rows.stop)
+            nodes = source.nodes[inside]
+            heated = self.scale[nodes, None] * source.heat[inside]
+            out[nodes - rows.start, : source.heat.shape[1]] += heated.astype(out.dtype, copy=False)
+
+
+class Block:
+    """Up to 15 columns of temperatures, as deviations from ``offset``, and the clock.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n, width) or less
+        The rows of the nodes that are iterated on.
+    spare : ndarray of shape (n, width)
+        Working memory with a row for each node.
+    offset : ndarray of shape (width,)
+        The constant of each column.
+    """
+
+    def __init__(self, interior: Interior, values: Doubles, offset: Doubles, source: Source | None = None) -> None:
+        self.interior, self.system, self.values, self.source = interior, interior.system, values, source
+        self.columns = self.clock = values.shape[1]
+        self.width = kernels.width(self.columns + 1)
+        self.offset = np.zeros(self.width)
+        self.offset[: self.columns] = offset
+        self.dtype = interior.dtype
+        self.closing = np.zeros(self.width, self.dtype)
+        self.x, self.spare = self.zeros(interior.rows), self.zeros()
+        self.hold(self.x)
+
+    def zeros(self, rows: slice = slice(None)) -> Floats:
+        """A new array of the shape of the block, or of some of its rows."""
+        return kernels.block(len(self.interior.scale[rows]), self.width, self.dtype)
+
+    @property
+    def deviations(self) -> Floats:
+        """The columns of temperatures, without the clock."""
+        return self.x[:, : self.columns]
+
+    def hold(self, x: Floats) -> None:
+        """Set the boundary rows of an array that has all rows, or only the first ones."""
+        inside = self.system.boundary < len(x)
+        boundary = self.system.boundary[inside]
+        x[boundary] = -self.offset
+        x[boundary, : self.columns] = deviations(self.values[inside], self.offset[: self.columns])
+
+    def watch(self, closed: bool) -> NDArray[np.intp]:
+        """The columns of a report that are temperatures: those of the block and, if closed, the one left out."""
+        self.closing[: self.columns] = closed
+        return np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
+
+    def begin(self, start: Floats) -> None:
+        """Set the temperatures of the interior; NaN means unknown."""
+        rows = slice(len(self.x))
+        np.subtract(start[rows], self.offset[: self.columns], out=self.deviations, casting="same_kind")
+        self.deviations[np.isnan(self.deviations)] = 0
+        self.x[~self.system.interior[rows]] = 0
+        self.hold(self.x)
+
+    @property
+    def whole(self) -> Floats:
+        """The block including eliminated rows; if there are any, it is written into ``spare``."""
+        if not self.interior.halved:
+            return self.x
+        self.spare[self.interior.rows] = self.x
+        self.hold(self.spare)
+        self.interior.complete(self.spare, self.source)
+        return self.spare
+
+    def at(self, rows: slice) -> Floats:
+        """The columns of some rows, as deviations; they are all iterated on, or all eliminated."""
+        if rows.stop <= len(self.x):
+            return self.deviations[rows]
+        found = kernels.block(rows.stop - rows.start, self.width, self.dtype)
+        boundary = self.system.boundary
+        held = np.flatnonzero((boundary >= rows.start) & (boundary < rows.stop))
+        found[boundary[held] - rows.start, : self.columns] = deviations(self.values[held], self.offset[: self.columns])
+        self.interior.average(rows, self.x, found, self.source)
+        return found[:, : self.columns]
+
+    def temperatures(self, dtype: DTypeLike | None = None) -> Floats:
+        """All rows as temperatures, NaN where unreached; of a part of a system, its own rows.
+
+        As float64 they keep heat that is too little to change a float32 temperature: what has only just arrived.
+        """
+        offset = self.offset[: self.columns].astype(dtype or self.dtype)
+        temperatures: Floats = (self.whole if self.interior.reads_all else self.x)[:, : self.columns] + offset
+        temperatures[~self.system.reached[: len(temperatures)]] = np.nan
+        inside = self.system.boundary < len(temperatures)
+        temperatures[self.system.boundary[inside]] = self.values[inside]
+        return temperatures
+
+
+def deviations(values: Doubles, offset: Doubles) -> Doubles:
+    """Values minus offset; differences within rounding error count as 0."""
+    rounding = 4 * np.finfo(np.float64).eps * np.abs(values).max(axis=0, initial=0)
+    return np.where(np.abs(values - offset) > rounding, values - offset, 0)

@@ -1,0 +1,98 @@
+"""Errors and warnings that know which parameter they are about.
+
+A sentence such as "raise max_memory" is for Python. On the command line the same parameter is ``--max-memory``. So a
+sentence is kept as a template with its facts, and the parameters among these are `Option` objects, which each caller
+spells in its own way.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
+
+__all__ = ["Option", "ParameterError", "Worded", "warn", "worded"]
+
+
+class Option(NamedTuple):
+    """A parameter, or a parameter with a value that is advised or to blame.
+
+    >>> f"{Option('max_memory')}, {Option('solver', 'auto')}, {Option('tol', 0.001)}"
+    "max_memory, solver='auto', tol=0.001"
+    """
+
+    name: str
+    value: Any = ...
+
+    def __str__(self) -> str:
+        return self.name if self.value is ... else f"{self.name}={self.value!r}"
+
+    def __format__(self, _: str) -> str:
+        return str(self)
+
+
+class Worded(Exception):  # noqa: N818 - warnings have it as a base too
+    """A sentence whose parameters can be spelled anew.
+
+    Parameters
+    ----------
+    template
+        The sentence, with a slot in braces for each fact; taken as it is if there are no facts.
+    facts
+        What fills the slots: numbers, texts, and an `Option` for each parameter.
+
+    Examples
+    --------
+    >>> error = Worded("{path} exists already; overwrite it with {force}", path="x.csv", force=Option("force", True))
+    >>> str(error)
+    'x.csv exists already; overwrite it with force=True'
+    >>> worded(error, lambda option: f"--{option.name}")
+    'x.csv exists already; overwrite it with --force'
+    """
+
+    def __init__(self, template: str, **facts: Any) -> None:
+        super().__init__(template.format(**facts) if facts else template)
+        self.template, self.facts = template, facts
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (type(self), self.template, self.facts)
+
+    @property
+    def parameter(self) -> str | None:
+        """The name of the first parameter that the sentence is about."""
+        return next((fact.name for fact in self.facts.values() if isinstance(fact, Option)), None)
+
+
+def _rebuilt(kind: type[Worded], template: str, facts: dict[str, Any]) -> Worded:
+    return kind(template, **facts)
+
+
+def worded(message: BaseException, spell: Callable[[Option], str]) -> str:
+    """The sentence of an error or a warning, each parameter spelled by a function.
+
+    A fact may be another error, whose parameters are spelled too.
+    """
+    if not isinstance(message, Worded) or not message.facts:
+        return str(message)
+
+    def spelled(fact: Any) -> Any:
+        if isinstance(fact, Option):
+            return spell(fact)
+        return worded(fact, spell) if isinstance(fact, BaseException) else fact
+
+    return message.template.format(**{name: spelled(fact) for name, fact in message.facts.items()})
+
+
+class ParameterError(Worded, ValueError):
+    """A value that a parameter cannot have, or that the input does not allow."""
+
+
+def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
+    """Warn at the line that called Isotherm, however deep this is."""
+    frame: FrameType | None = sys._getframe(1)
+    level = outermost = 2
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] == "isotherm":
+            outermost = level
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=outermost + 1)

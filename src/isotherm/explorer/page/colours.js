@@ -1,0 +1,43 @@
+// Colours: hue is the class, strength the confidence. Ten hues that people with colour-blindness can tell apart, in
+// light and dark; letters in the legend and names on the map say the same in words.
+
+const HUES = {
+  light: ["#b2182b", "#1f62ae", "#1b7837", "#e08214", "#762a83", "#008080", "#d0449a", "#8c510a", "#6b7a13", "#5450c8"],
+  dark: ["#f4727f", "#6aaef5", "#5cc47b", "#f5a742", "#c08bd6", "#3fc4c0", "#f286c8", "#d39a55", "#bccb4e", "#a09cf5"],
+};
+const PLAIN = { light: "#8a8a8a", dark: "#9a9a9a" };
+const GROUND = { light: "#ffffff", dark: "#15171a" };
+const NOTHING = { light: "#c9c9c9", dark: "#4a4e55" };
+const LEVELS = 16;
+
+const parsed = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const spelled = (rgb) => "#" + rgb.map((part) => Math.round(part).toString(16).padStart(2, "0")).join("");
+const mixed = (one, other, share) => spelled(parsed(one).map((part, at) => part + (parsed(other)[at] - part) * share));
+
+export class Palette {
+  constructor(theme) {
+    this.theme = theme;
+    this.ground = GROUND[theme];
+    this.ink = theme === "dark" ? "#ececec" : "#1b1b1b";
+    this.quiet = theme === "dark" ? "#a6a6a6" : "#626262";
+    this.nothing = NOTHING[theme];
+    this.dimmed = mixed(NOTHING[theme], GROUND[theme], 0.55);
+    this.edge = theme === "dark" ? "#33373d" : "#e3e3e3";
+    this.cache = new Map();
+  }
+
+  base(hue) {
+    return hue >= 0 ? HUES[this.theme][hue % 10] : PLAIN[this.theme];
+  }
+
+  // The colour of a class with this hue (-1 for none) at a confidence from 0 to 1.
+  of(hue, confidence) {
+    const level = Math.round(confidence * LEVELS);
+    const key = hue * 100 + level;
+    if (!this.cache.has(key)) {
+      const faded = hue >= 0 ? 0.8 : 0.65;
+      this.cache.set(key, mixed(this.base(hue), this.ground, faded * (1 - level / LEVELS)));
+    }
+    return this.cache.get(key);
+  }
+}

@@ -1,0 +1,342 @@
+// The map: sigma draws points and edges, a canvas above it rings, numbers and names.
+
+const FEW = 500, SOME = 5000, ALL = 100000, SAMPLE = 50000, RINGS = 3000;
+const FEW_CHANGES = 50; // nodes; more are drawn by drawing all again
+
+export class GraphMap {
+  constructor(container, over, events) {
+    this.container = container;
+    this.over = over;
+    this.events = events;
+    this.palette = null;
+    this.n = 0;
+    this.codes = new Uint16Array(0);
+    this.levels = new Uint8Array(0);
+    this.hues = [];
+    this.isolated = -1;
+    this.selected = -1;
+    this.seeds = [];
+    this.suggestions = [];
+    this.names = undefined; // null for a large graph, once that is known
+    this.spots = [];
+    this.links = [];
+  }
+
+  // Positions (2n numbers) and edges (pairs) come once.
+  place(positions, edges) {
+    this.positions = positions;
+    this.n = positions.length / 2;
+    const small = this.n <= SOME;
+    this.shown = this.sampled();
+    this.graph = this.filled(this.shown, small ? edges : []);
+    this.sigma = new Sigma(this.graph, this.container, {
+      renderLabels: false, renderEdgeLabels: false, hideEdgesOnMove: !small, enableEdgeEvents: false,
+      defaultNodeType: this.n <= FEW ? "circle" : "point", allowInvalidContainer: true, stagePadding: 26, zIndex: true,
+      nodeProgramClasses: { circle: Sigma.rendering.NodeCircleProgram, point: Sigma.rendering.NodePointProgram },
+      defaultEdgeType: "line", edgeProgramClasses: { line: Sigma.rendering.EdgeLineProgram }, // the fastest without a graphics card
+      defaultDrawNodeHover: () => {}, minCameraRatio: 0.005, maxCameraRatio: 3,
+    });
+    if (this.n > ALL) { this.sigma.setCustomBBox(this.extent()); this.sigma.refresh(); } // of all nodes, not of those shown
+    this.sigma.on("afterRender", () => this.annotate());
+    this.findSpots();
+    this.annotate();
+    this.drawn = true;
+    const pick = (event) => this.nearest(event.event.x, event.event.y);
+    for (const kind of ["clickNode", "clickStage"]) this.sigma.on(kind, (event) => this.events.select(pick(event)));
+    for (const kind of ["doubleClickNode", "doubleClickStage"]) {
+      this.sigma.on(kind, (event) => {
+        event.preventSigmaDefault();
+        const node = pick(event);
+        if (node >= 0) this.fly(node);
+      });
+    }
+    this.sigma.getMouseCaptor().on("mousemovebody", (event) => this.hover(event));
+    this.container.addEventListener("mouseleave", () => this.events.hover(-1));
+    let later = 0;
+    this.sigma.getCamera().on("updated", () => {
+      if (this.n <= ALL) return;
+      clearTimeout(later);
+      later = setTimeout(() => this.show(this.sampled()), 200);
+    });
+    new ResizeObserver(() => this.sigma && this.sigma.refresh({ skipIndexation: true })).observe(this.container);
+  }
+
+  extent() {
+    let [left, right, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
+    for (let i = 0; i < this.n; i++) {
+      const x = this.positions[2 * i], y = this.positions[2 * i + 1];
+      left = Math.min(left, x); right = Math.max(right, x);
+      low = Math.min(low, y); high = Math.max(high, y);
+    }
+    return { x: [left, right], y: [low, high] };
+  }
+
+  // The nodes to draw: all, or of a large graph 50,000 in view, seeds and suggestions among them.
+  sampled() {
+    if (this.n <= ALL) return Array.from({ length: this.n }, (_, i) => i);
+    const wanted = new Set([...this.seeds, ...this.suggestions, ...(this.selected >= 0 ? [this.selected] : [])]);
+    const corners = [[0, 0], [this.container.offsetWidth, this.container.offsetHeight]];
+    const [a, b] = this.sigma ? corners.map(([x, y]) => this.sigma.viewportToGraph({ x, y })) : [{ x: -9, y: -9 }, { x: 9, y: 9 }];
+    const [left, right] = [Math.min(a.x, b.x), Math.max(a.x, b.x)], [low, high] = [Math.min(a.y, b.y), Math.max(a.y, b.y)];
+    const inside = [];
+    for (let i = 0; i < this.n; i++) {
+      const x = this.positions[2 * i], y = this.positions[2 * i + 1];
+      if (x >= left && x <= right && y >= low && y <= high) inside.push(i);
+    }
+    this.told(Math.min(inside.length, SAMPLE), inside.length);
+    const stride = Math.max(1, inside.length / SAMPLE);
+    for (let at = 0; at < inside.length; at += stride) wanted.add(inside[Math.floor(at)]);
+    return [...wanted].sort((one, other) => one - other);
+  }
+
+  // Draw these nodes too, if they are not: of a large graph only some are.
+  include(nodes) {
+    if (!this.sigma || this.n <= ALL) return;
+    for (const i of nodes) {
+      if (i < 0 || this.graph.hasNode(i)) continue;
+      this.graph.addNode(i, this.point(i));
+      this.shown.push(i);
+    }
+  }
+
+  point(i) {
+    return { x: this.positions[2 * i], y: this.positions[2 * i + 1], size: this.size, color: this.colour(i), zIndex: this.codes[i] ? 1 : 0 };
+  }
+
+  get size() {
+    return this.n <= 100 ? 8 : this.n <= FEW ? 6 : this.n <= SOME ? 3.4 : this.n <= 20000 ? 2.2 : 1.6;
+  }
+
+  // A graph for sigma. It is filled before sigma sees it: sigma does a lot of work for each node that comes later.
+  filled(nodes, edges) {
+    const graph = new graphology.Graph({ multi: true, type: "undirected" });
+    for (const i of nodes) graph.addNode(i, this.point(i));
+    for (let at = 0; at < edges.length; at += 2) {
+      graph.addEdge(edges[at], edges[at + 1], { size: this.n <= FEW ? 0.8 : 0.4, color: this.palette.edge });
+    }
+    return graph;
+  }
+
+  show(nodes) {
+    this.shown = nodes;
+    this.graph = this.filled(nodes, []);
+    this.sigma.setGraph(this.graph);
+  }
+
+  colour(i, isolated = this.isolated) {
+    const code = this.codes[i] - 1;
+    if (code < 0) return this.palette.nothing;
+    if (isolated >= 0 && code !== isolated) return this.palette.dimmed;
+    return this.palette.of(this.hues[code] ?? -1, this.levels[i] / 255);
+  }
+
+  recolour(changed = null) {
+    if (!this.sigma) return;
+    if (changed && changed.length < FEW_CHANGES) {
+      for (const i of changed) if (this.graph.hasNode(i)) this.graph.setNodeAttribute(i, "color", this.colour(i)); // sigma sees it
+      return;
+    }
+    this.graph.forEachNode((key, attributes) => { attributes.color = this.colour(+key); }); // no event for each
+    this.findSpots();
+    this.sigma.refresh({ skipIndexation: true, schedule: true });
+  }
+
+  setTheme(palette) {
+    this.palette = palette;
+    if (!this.sigma) return;
+    this.graph.updateEachEdgeAttributes((_, attributes) => ({ ...attributes, color: palette.edge }), { attributes: ["color"] });
+    this.recolour();
+  }
+
+  // Where the name of each class goes: the densest of 32 x 32 fields, by its nodes above the strip.
+  findSpots() {
+    const grid = 32, counts = new Map();
+    for (let i = 0; i < this.n; i++) {
+      const code = this.codes[i] - 1;
+      const x = this.positions[2 * i], y = this.positions[2 * i + 1];
+      if (code < 0 || y < -1.01) continue;
+      const cell = Math.floor((x + 1) / 2.001 * grid) * grid + Math.floor((y + 1) / 2.001 * grid);
+      if (!counts.has(code)) counts.set(code, new Map());
+      const cells = counts.get(code);
+      const sum = cells.get(cell) ?? [0, 0, 0];
+      sum[0] += 1; sum[1] += x; sum[2] += y;
+      cells.set(cell, sum);
+    }
+    this.spots = [...counts].map(([code, cells]) => {
+      const best = [...cells.values()].reduce((one, other) => (other[0] > one[0] ? other : one));
+      return { code, x: best[1] / best[0], y: best[2] / best[0], nodes: [...cells.values()].reduce((sum, one) => sum + one[0], 0) };
+    }).sort((one, other) => other.nodes - one.nodes);
+  }
+
+  at(i) {
+    return this.sigma.graphToViewport({ x: this.positions[2 * i], y: this.positions[2 * i + 1] });
+  }
+
+  // The node that is drawn nearest to a point on the screen, within 10 pixels, or -1.
+  nearest(x, y) {
+    const here = this.sigma.viewportToGraph({ x, y }), there = this.sigma.viewportToGraph({ x: x + 10, y });
+    const most = (there.x - here.x) ** 2 + (there.y - here.y) ** 2;
+    let best = -1, least = most;
+    for (const i of this.shown) {
+      const far = (this.positions[2 * i] - here.x) ** 2 + (this.positions[2 * i + 1] - here.y) ** 2;
+      if (far < least) { best = i; least = far; }
+    }
+    return best;
+  }
+
+  hover(event) {
+    clearTimeout(this.hovering);
+    this.hovering = setTimeout(() => {
+      const box = this.container.getBoundingClientRect();
+      const [x, y] = [event.original.clientX - box.left, event.original.clientY - box.top];
+      const inside = x >= 0 && y >= 0 && x <= box.width && y <= box.height;
+      this.events.hover(inside ? this.nearest(x, y) : -1, x, y);
+    }, 25);
+  }
+
+  fly(i) {
+    const camera = this.sigma.getCamera();
+    const place = this.sigma.viewportToFramedGraph(this.at(i));
+    camera.animate({ x: place.x, y: place.y, ratio: Math.min(camera.ratio, this.n > 3000 ? 0.12 : 0.5) }, { duration: 350 });
+  }
+
+  zoom(factor) { this.sigma?.getCamera().animatedZoom({ factor, duration: 150 }); }
+  unzoom(factor) { this.sigma?.getCamera().animatedUnzoom({ factor, duration: 150 }); }
+  reset() { this.sigma?.getCamera().animatedReset({ duration: 250 }); }
+  pan(right, up) {
+    const camera = this.sigma?.getCamera();
+    if (camera) camera.animate({ x: camera.x + 0.15 * right * camera.ratio, y: camera.y + 0.15 * up * camera.ratio }, { duration: 120 });
+  }
+
+  annotate() {
+    const { over, palette } = this, ratio = window.devicePixelRatio || 1;
+    const [width, height] = [over.clientWidth, over.clientHeight];
+    if (over.width !== width * ratio || over.height !== height * ratio) { over.width = width * ratio; over.height = height * ratio; }
+    const pen = over.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const inView = (spot) => spot.x > -20 && spot.y > -20 && spot.x < width + 20 && spot.y < height + 20;
+    this.drawLinks(pen);
+    pen.strokeStyle = palette.ink;
+    const radius = this.sigma.scaleSize(this.size) + (this.n <= FEW ? 3 : 1.6);
+    pen.lineWidth = this.n <= FEW ? 2 : this.seeds.length > 300 ? 0.8 : 1.2;
+    for (const i of this.seeds.slice(0, RINGS)) {
+      const spot = this.at(i);
+      if (inView(spot)) { pen.beginPath(); pen.arc(spot.x, spot.y, radius, 0, 7); pen.stroke(); }
+    }
+    this.drawStripNote(pen);
+    if (this.n <= FEW) this.drawNames(pen, inView);
+    else this.drawSpots(pen, inView);
+    this.drawSuggestions(pen, inView);
+    this.drawSelected(pen);
+  }
+
+  // Below the map are the small components, if there are any: say so.
+  drawStripNote(pen) {
+    if (this.strip === undefined) {
+      this.strip = { nodes: 0, x: Infinity, y: Infinity };
+      for (let i = 0; i < this.n; i++) {
+        if (this.positions[2 * i + 1] > -1.01) continue;
+        this.strip.nodes += 1;
+        this.strip.x = Math.min(this.strip.x, this.positions[2 * i]);
+        this.strip.y = Math.min(this.strip.y, this.positions[2 * i + 1]);
+      }
+    }
+    if (!this.strip.nodes) return;
+    const spot = this.sigma.graphToViewport(this.strip);
+    pen.font = "11px sans-serif"; pen.textAlign = "left"; pen.textBaseline = "top"; pen.fillStyle = this.palette.quiet;
+    pen.fillText(`${this.strip.nodes.toLocaleString("en")} nodes in small components, apart from the map`, spot.x, spot.y + 5);
+  }
+
+  drawLinks(pen) {
+    if (this.selected < 0) return;
+    const from = this.at(this.selected);
+    pen.strokeStyle = this.palette.ink;
+    pen.globalAlpha = 0.35;
+    pen.lineWidth = 0.8;
+    for (const i of this.links) {
+      const to = this.at(i);
+      pen.beginPath(); pen.moveTo(from.x, from.y); pen.lineTo(to.x, to.y); pen.stroke();
+    }
+    pen.globalAlpha = 1;
+  }
+
+  // Text with a border in the colour of the ground; false if it would cover an earlier one.
+  write(pen, text, x, y, font, colour, taken) {
+    pen.font = font;
+    const short = text.length > 40 ? text.slice(0, 39) + "…" : text;
+    const width = pen.measureText(short).width, box = [x - width / 2 - 2, y - 8, x + width / 2 + 2, y + 8];
+    if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return false;
+    taken.push(box);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.lineJoin = "round";
+    pen.lineWidth = 3;
+    pen.strokeStyle = this.palette.ground;
+    pen.strokeText(short, x, y);
+    pen.fillStyle = colour;
+    pen.fillText(short, x, y);
+    return true;
+  }
+
+  drawNames(pen, inView) {
+    const taken = [], order = [...new Set([...(this.selected >= 0 ? [this.selected] : []), ...this.seeds, ...this.suggestions, ...this.shown])];
+    for (const i of order) {
+      const spot = this.at(i);
+      if (inView(spot) && this.names) this.write(pen, this.names[i], spot.x, spot.y - this.sigma.scaleSize(this.size) - 10, "11px sans-serif", this.palette.ink, taken);
+    }
+  }
+
+  // Names of classes, a little higher or lower where a suggestion or another name is.
+  drawSpots(pen, inView) {
+    const taken = [...this.suggestions.slice(0, 10), ...(this.selected >= 0 ? [this.selected] : [])].map((i) => {
+      const { x, y } = this.at(i);
+      return [x - 10, y - 10, x + 10, y + 10];
+    });
+    for (const spot of this.spots.slice(0, 40)) {
+      if (this.isolated >= 0 && spot.code !== this.isolated) continue;
+      const { x, y } = this.sigma.graphToViewport(spot), hue = this.hues[spot.code] ?? -1;
+      if (!inView({ x, y }) || !this.classNames) continue;
+      const [font, colour] = hue >= 0 ? ["bold 13px sans-serif", this.palette.base(hue)] : ["11px sans-serif", this.palette.ink];
+      for (const up of [0, -20, 20, -40, 40]) if (this.write(pen, this.classNames[spot.code], x, y + up, font, colour, taken)) break;
+    }
+  }
+
+  drawSuggestions(pen, inView) {
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    this.suggestions.slice(0, 10).forEach((i, at) => {
+      const spot = this.at(i);
+      if (!inView(spot)) return;
+      const small = this.n <= FEW, radius = small ? this.sigma.scaleSize(this.size) + 3.5 : 9;
+      pen.beginPath(); pen.arc(spot.x, spot.y, radius, 0, 7);
+      if (!small) { pen.fillStyle = this.palette.ground; pen.globalAlpha = 0.85; pen.fill(); pen.globalAlpha = 1; }
+      pen.setLineDash([3, 2]); pen.lineWidth = 1.6; pen.strokeStyle = this.palette.ink; pen.stroke(); pen.setLineDash([]);
+      const [x, y] = small ? [spot.x + radius + 6, spot.y + radius - 1] : [spot.x, spot.y + 0.5];
+      if (small) this.write(pen, String((at + 1) % 10), x, y, "bold 11px sans-serif", this.palette.ink, []);
+      else { pen.font = "bold 11px sans-serif"; pen.fillStyle = this.palette.ink; pen.fillText(String((at + 1) % 10), x, y); }
+    });
+  }
+
+  drawSelected(pen) {
+    if (this.selected < 0) return;
+    const spot = this.at(this.selected);
+    pen.strokeStyle = this.palette.ink; pen.lineWidth = 3;
+    pen.beginPath(); pen.arc(spot.x, spot.y, 11, 0, 7); pen.stroke();
+    const half = Math.min(150, 4.2 * this.selectedName?.length + 8), x = Math.max(half, Math.min(this.over.clientWidth - half, spot.x));
+    if (this.selectedName && this.n > FEW) this.write(pen, this.selectedName, x, spot.y + 22, "bold 13px sans-serif", this.palette.ink, []);
+  }
+
+  // The map as a picture: what sigma and the canvas above it show now.
+  picture() {
+    this.sigma.refresh();
+    const out = document.createElement("canvas");
+    [out.width, out.height] = [this.over.width, this.over.height];
+    const pen = out.getContext("2d");
+    pen.fillStyle = this.palette.ground;
+    pen.fillRect(0, 0, out.width, out.height);
+    const layers = this.sigma.getCanvases();
+    for (const layer of [layers.edges, layers.nodes, this.over]) pen.drawImage(layer, 0, 0, out.width, out.height);
+    return out;
+  }
+}

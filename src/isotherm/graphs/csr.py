@@ -1,0 +1,280 @@
+"""Sparse matrices in compressed rows: how a graph stores its edges, and how they are read, checked and tidied."""
+
+import numbers
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, issparse
+
+from isotherm import kernels
+from isotherm.errors import Option, ParameterError
+from isotherm.graphs.nodes import Ids, flat
+
+__all__ = [
+    "Csr",
+    "as_sparse",
+    "assembled",
+    "bipartite",
+    "both_ways",
+    "check_size",
+    "checked_entries",
+    "edge_weights",
+    "locked",
+    "read_matrix",
+    "read_only",
+    "row_sums",
+    "tidy",
+    "undirected",
+]
+
+Floats: TypeAlias = NDArray[np.floating]
+
+MOST_NODES = 2**31 - 1  # indices are int32
+PIECE = 1 << 20  # entries whose rows are in memory at once
+NOISE = 1e-8  # relative asymmetry that counts as rounding
+
+
+class Csr(NamedTuple):
+    """A sparse matrix as the kernels take it: row ``i`` holds entries ``indptr[i]`` to ``indptr[i + 1] - 1``."""
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: Floats | None  # None: all one
+
+    @property
+    def n(self) -> int:
+        """The number of rows."""
+        return len(self.indptr) - 1
+
+    @property
+    def entries(self) -> int:
+        """The number of entries."""
+        return len(self.indices)
+
+    @property
+    def rows(self) -> NDArray[np.int32]:
+        """The row of each entry."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
+
+    def entries_at(self, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
+        """The entries of the rows of some nodes: index into ``nodes``, node at the other end, weight."""
+        first, counts = self.indptr[nodes], self.indptr[nodes + 1] - self.indptr[nodes]
+        owner = np.repeat(np.arange(len(nodes)), counts)
+        places = np.arange(len(owner)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
+        weights = np.ones(len(owner), np.float32) if self.weights is None else self.weights[places]
+        return owner, self.indices[places], weights
+
+    @property
+    def sums(self) -> NDArray[np.float64]:
+        """The sum of each row."""
+        return row_sums(self.indptr, self.weights)
+
+    def to_scipy(self) -> csr_array:
+        """The same square matrix for SciPy, on the same memory where SciPy allows it."""
+        data = np.ones(self.entries) if self.weights is None else self.weights
+        return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
+
+
+def row_sums(indptr: NDArray[np.integer], weights: Floats | None, power: int = 1) -> NDArray[np.float64]:
+    """The sum of a power of the weights in each row, a piece of a large matrix at a time.
+
+    >>> row_sums(np.array([0, 2, 2, 3]), np.array([1.0, 3.0, 5.0]), power=2)
+    array([10.,  0., 25.])
+    """
+    counts = np.diff(indptr)
+    if weights is None:
+        return counts.astype(np.float64)
+    cuts = np.searchsorted(indptr, np.arange(PIECE, indptr[-1], PIECE), side="right") - 1
+    found = np.zeros(len(counts))
+    for first, last in pairwise(np.unique(np.concatenate([[0], cuts, [len(counts)]])).tolist()):
+        rows = np.repeat(np.arange(last - first), counts[first:last])
+        part = weights[indptr[first] : indptr[last]]
+        found[first:last] = np.bincount(rows, part if power == 1 else part**power, minlength=last - first)
+    return found
+
+
+def edge_weights(weight: Any, edges: int) -> NDArray[Any] | None:
+    """One number per edge, range not yet checked; None if no weights are given."""
+    if weight is None:
+        return None
+    values = flat(weight, "weight")
+    if len(values) != edges:
+        raise ValueError(f"weight has {len(values)} values for {edges} edges")
+    if values.dtype == object:
+        for kind in set(map(type, values.tolist())):
+            if not issubclass(kind, numbers.Real | np.bool_):
+                raise TypeError(f"weights must be real numbers, not {kind.__name__}")
+        return values.astype(np.float64)
+    _check_real(values.dtype)
+    return values
+
+
+def check_size(nodes: int, directed: bool = False) -> None:
+    """Refuse a graph without nodes, and one too large for int32."""
+    most = MOST_NODES // 2 if directed else MOST_NODES
+    if not 0 < nodes <= most:
+        raise ValueError(f"the graph has {nodes or 'no'} nodes; it must have at least 1 and at most {most}")
+
+
+def _checked(values: NDArray[Any], nodes: Ids, ends: Callable[[int], tuple[int, int]]) -> Floats | None:
+    """The values as weights, or None if all are one; ``ends`` maps an entry to the positions of its two nodes."""
+    lowest, highest = float(values.min(initial=1)), float(values.max(initial=1))
+    if lowest == highest:
+        return None
+    if not (lowest >= 0 and highest < np.inf):
+        bad = int(np.argmin((values >= 0) & (values < np.inf)))
+        between = " and ".join(repr(nodes.item(end)) for end in ends(bad))
+        raise ValueError(
+            f"the weight between nodes {between} is {values.item(bad)}; it must be finite and not negative"
+        )
+    return np.ascontiguousarray(values, dtype=_float_type(values.dtype))
+
+
+def checked_entries(csr: Csr, values: NDArray[Any], nodes: Ids) -> Floats | None:
+    """The values as weights of the entries, or None if all are one."""
+    return _checked(values, nodes, lambda e: (int(np.searchsorted(csr.indptr, e, "right")) - 1, csr.indices.item(e)))
+
+
+def _check_real(dtype: np.dtype[Any]) -> None:
+    if dtype.kind not in "biuf":
+        raise TypeError(f"weights must be real numbers, not {dtype}")
+
+
+def _float_type(dtype: np.dtype[Any]) -> type[np.floating]:
+    return np.float32 if dtype.kind == "f" and dtype.itemsize == 4 else np.float64
+
+
+def as_sparse(value: Any, name: str) -> Any:
+    """A sparse or dense matrix as a sparse one, in any format."""
+    if not issparse(value) and not isinstance(value, np.ndarray):
+        raise TypeError(f"{name} must be a SciPy sparse matrix or a NumPy array, not {type(value).__name__}")
+    if value.ndim != 2:
+        raise ValueError(f"the {name} matrix must have two dimensions, not {value.ndim}")
+    _check_real(value.dtype)
+    return value if issparse(value) else coo_array(np.asarray(value, dtype=_float_type(value.dtype)))
+
+
+def read_matrix(matrix: Any, nodes: Ids, offset: int = 0) -> Csr:
+    """The entries of a matrix, not yet tidied; entry (i, j) joins ``nodes[i]`` and ``nodes[offset + j]``."""
+    if matrix.format == "csr":
+        return _read_rows(matrix, nodes, offset)
+    if matrix.format in ("csc", "bsr"):
+        _compressed(matrix)
+    entries = matrix.tocoo()
+    entries = coo_array((entries.data, (entries.row, entries.col)), shape=matrix.shape)  # checks their range
+    return assembled(entries.row, entries.col + offset, entries.data, nodes)
+
+
+def _read_rows(matrix: Any, nodes: Ids, offset: int) -> Csr:
+    indptr, indices = _compressed(matrix)
+    indptr = np.pad(indptr, (0, len(nodes) - matrix.shape[0]), "edge")
+    csr = Csr(indptr, indices + np.int32(offset) if offset else indices, None)
+    return csr._replace(weights=checked_entries(csr, matrix.data[: csr.entries], nodes))
+
+
+def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The ``indptr`` and ``indices`` of a csr, csc or bsr matrix, checked: SciPy does not notice edits."""
+    height, width = getattr(matrix, "blocksize", (1, 1))
+    shape = matrix.shape[0] // height, matrix.shape[1] // width
+    major, minor = shape[::-1] if matrix.format == "csc" else shape
+    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices
+    rising = len(indptr) == major + 1 and indptr[0] == 0 and bool(np.all(indptr[1:] >= indptr[:-1]))
+    if not rising or indptr[-1] > min(len(indices), len(matrix.data)):
+        raise ValueError("the matrix is malformed: its indptr does not rise from 0 to the number of its entries")
+    indices = indices[: indptr[-1]]
+    if len(indices) and not (indices.min() >= 0 and indices.max() < minor):
+        raise ValueError(f"the matrix is malformed: its indices are not all between 0 and {minor - 1}")
+    return indptr, np.ascontiguousarray(indices, dtype=np.int32)
+
+
+def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any] | None, nodes: Ids) -> Csr:
+    """A list of entries in compressed rows, sorted; duplicates stay. Without values all weights are one."""
+    weights = None if values is None else _checked(values, nodes, lambda e: (rows.item(e), columns.item(e)))
+    ends = (np.ascontiguousarray(positions, dtype=np.int32) for positions in (rows, columns))
+    room = None if weights is None else np.empty_like(weights)
+    csr = Csr(np.empty(len(nodes) + 1, dtype=np.int64), np.empty(len(rows), dtype=np.int32), room)
+    kernels.active.assemble(*ends, weights, *csr, kernels.thread_count())
+    return csr
+
+
+def bipartite(arcs: Csr) -> Csr:
+    """The matrix ``[[0, A], [A.T, 0]]`` of the arcs A."""
+    weights = None if arcs.weights is None else np.empty(2 * arcs.entries, dtype=arcs.weights.dtype)
+    csr = Csr(np.empty(2 * arcs.n + 1, dtype=np.int64), np.empty(2 * arcs.entries, dtype=np.int32), weights)
+    kernels.active.bipartite(*arcs, *csr, kernels.thread_count())
+    return csr
+
+
+def _csr(matrix: csr_array) -> Csr:
+    return Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32, copy=False), matrix.data)
+
+
+def tidy(csr: Csr) -> tuple[Csr, bool, int]:
+    """The matrix sorted, with duplicates summed and zeros dropped; if it is symmetric; its diagonal entries."""
+    ordered, symmetric, loops = kernels.active.scan(*csr, kernels.thread_count())
+    if not ordered:
+        matrix = csr.to_scipy().copy()
+        matrix.sum_duplicates()
+        return tidy(_csr(matrix))
+    if csr.weights is not None and not csr.weights.all():
+        return tidy(_kept(csr, csr.weights > 0))
+    return csr, symmetric, loops
+
+
+def _kept(csr: Csr, keep: NDArray[np.bool_]) -> Csr:
+    indptr = np.append(0, np.cumsum(keep))[csr.indptr]
+    return Csr(indptr, csr.indices[keep], None if csr.weights is None else csr.weights[keep])
+
+
+def undirected(csr: Csr, strict: bool) -> Csr:
+    """The symmetric matrix of the entries. If ``strict``, they must be symmetric or all in one triangle."""
+    csr, symmetric, loops = tidy(csr)
+    if loops:
+        csr = _kept(csr, csr.indices != csr.rows)
+    if symmetric:
+        return csr
+    above = csr.indices > csr.rows
+    if above.all() or not above.any():
+        return both_ways(csr)
+    matrix = csr.to_scipy()
+    skewed = _skewed_pair(matrix)
+    if skewed is None:
+        return _csr(0.5 * matrix + 0.5 * matrix.T)
+    if strict:
+        i, j = skewed
+        weights = f"the weights between nodes {i} and {j} are {matrix[i, j]} and {matrix[j, i]}"
+        raise ParameterError(
+            f"the adjacency matrix is not symmetric: {weights}; symmetrise it or pass {{directed}}",
+            directed=Option("directed", True),
+        )
+    return both_ways(csr)
+
+
+def _skewed_pair(matrix: csr_array) -> tuple[int, int] | None:
+    """The first pair of nodes whose two weights differ by more than rounding, or None."""
+    gap = (matrix - matrix.T).tocoo()
+    largest = matrix.max(axis=1).toarray().ravel()
+    noise = max(NOISE, 8 * np.finfo(matrix.dtype).eps) * np.minimum(largest[gap.row], largest[gap.col])
+    skewed = np.flatnonzero(np.abs(gap.data) > noise)
+    return (gap.row.item(skewed[0]), gap.col.item(skewed[0])) if len(skewed) else None
+
+
+def both_ways(csr: Csr) -> Csr:
+    """The sum of the matrix and its transpose."""
+    matrix = csr.to_scipy()
+    return _csr(matrix + matrix.T)
+
+
+def locked(values: NDArray[Any]) -> NDArray[Any]:
+    """A view that cannot be written to."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+def read_only(csr: Csr) -> Csr:
+    """The same matrix, whose arrays cannot be written to."""
+    return Csr(locked(csr.indptr), locked(csr.indices), None if csr.weights is None else locked(csr.weights))

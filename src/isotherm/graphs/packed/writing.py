@@ -1,0 +1,292 @@
+"""Graphs to folders: rows are appended, and the folder appears when it is complete.
+
+Everything is written into a hidden folder beside the target, which is renamed at the end and removed if anything goes
+wrong. If the process is killed, the hidden folder is left over; the next call for the same target removes it.
+"""
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.errors import Option
+from isotherm.graphs.csr import Csr
+from isotherm.graphs.graph import Graph
+from isotherm.graphs.packed.folder import HEADER, MANIFEST, Manifest, PackedError, is_packed
+from isotherm.graphs.packed.ids import Counted, Integers, Texts
+
+__all__ = ["PackWriter", "check_folder", "pack", "writing_folder"]
+
+PIECE = 1 << 22  # values written at once
+BLOCKS = 64  # row blocks
+
+
+class _ArrayFile:
+    """A ``.npy`` file, or plain bytes, written from start to end; the checksum is that of the values."""
+
+    def __init__(self, path: Path, dtype: Any, *, header: bool = True) -> None:
+        self.path, self.dtype, self.length, self.header = path, np.dtype(dtype), 0, header
+        self._file: IO[bytes] = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close` or `abandon`
+        self._sum = 0
+        if header:
+            self._file.write(self._start())
+
+    def append(self, values: NDArray[Any]) -> None:
+        for first in range(0, len(values), PIECE):
+            part: Any = np.ascontiguousarray(values[first : first + PIECE], dtype=self.dtype)
+            content = memoryview(part).cast("B")
+            self._sum = zlib.crc32(content, self._sum)
+            _write_all(self._file, content)
+        self.length += len(values)
+
+    def close(self) -> list[int]:
+        """The size of the file, and the checksum of its values."""
+        if self.header:
+            self._file.seek(0)
+            self._file.write(self._start())
+        os.fsync(self._file.fileno())
+        self._file.close()
+        return [HEADER * self.header + self.length * self.dtype.itemsize, self._sum]
+
+    def abandon(self) -> None:
+        self._file.close()
+
+    def _start(self) -> bytes:
+        """A header of the same size for every length."""
+        text = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': ({self.length},), }}"
+        magic = np.lib.format.magic(1, 0)
+        room = HEADER - len(magic) - 2
+        return magic + room.to_bytes(2, "little") + text.ljust(room - 1).encode() + b"\n"
+
+
+def _write_all(file: IO[bytes], content: memoryview) -> None:
+    """Write without a buffer, which may take several calls."""
+    while len(content):
+        content = content[file.write(content) :]
+
+
+class PackWriter:
+    """Writes a graph row by row; see `writing_folder` for how the folder appears.
+
+    Parameters
+    ----------
+    folder
+        An empty folder.
+    directed, n_rows
+        As in `Graph`.
+    """
+
+    def __init__(self, folder: Path, *, directed: bool = False, n_rows: int | None = None) -> None:
+        self.folder, self.directed, self.n_rows = folder, directed, n_rows
+        self._indptr = _ArrayFile(folder / "indptr.npy", np.int64)
+        self._indptr.append(np.zeros(1, np.int64))
+        self._indices = _ArrayFile(folder / "indices.npy", np.int32)
+        self._weights: _ArrayFile | None = None
+        self._same: float | None = None  # the weight that all entries have so far
+        self._files: dict[str, list[int]] = {}
+        self._ids = "none"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close what is still open after an error."""
+        for file in (self._indptr, self._indices, self._weights):
+            if file is not None:
+                file.abandon()
+
+    @property
+    def entries(self) -> int:
+        """Entries so far."""
+        return self._indices.length
+
+    def append(self, counts: NDArray[np.integer], indices: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
+        """Append rows with these numbers of entries; without weights, all entries weigh one."""
+        before = self.entries
+        self._indptr.append(before + np.cumsum(counts, dtype=np.int64))
+        self._indices.append(indices)
+        if len(indices):
+            self._append_weights(before, len(indices), weights)
+
+    def _append_weights(self, before: int, count: int, weights: NDArray[Any] | None) -> None:
+        """Begin the file of weights only when two of them differ: most graphs have none."""
+        if self._weights is None:
+            low, high = (1.0, 1.0) if weights is None else (float(weights.min()), float(weights.max()))
+            self._same = low if self._same is None else self._same
+            if low == high == self._same:
+                return
+            dtype = np.float32 if weights is None else weights.dtype
+            self._weights = _ArrayFile(self.folder / "weights.npy", dtype)
+            self._repeat(before)
+        self._weights.append(np.ones(count, np.float32) if weights is None else weights)
+
+    def _repeat(self, count: int) -> None:
+        """Write the weight that all entries had so far."""
+        assert self._weights is not None
+        for first in range(0, count, PIECE):
+            self._weights.append(np.full(min(PIECE, count - first), self._same, self._weights.dtype))
+
+    def integer_ids(self, ids: NDArray[np.int64]) -> None:
+        """Store ids, which ascend."""
+        self._ids = "integers"
+        file = _ArrayFile(self.folder / "ids.npy", np.int64)
+        file.append(ids)
+        self._files["ids.npy"] = file.close()
+
+    def text_ids(self, pieces: Iterable[list[str]]) -> None:
+        """Store ids, which ascend, in lists of texts."""
+        self._ids = "text"
+        ends = _ArrayFile(self.folder / "ids.npy", np.int64)
+        content = _ArrayFile(self.folder / "ids.utf8", np.uint8, header=False)
+        ends.append(np.zeros(1, np.int64))
+        for texts in pieces:
+            encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+            sizes = np.fromiter(map(len, encoded), np.int64, len(encoded))
+            ends.append(content.length + np.cumsum(sizes))
+            content.append(np.frombuffer(b"".join(encoded), np.uint8))
+        self._files |= {"ids.npy": ends.close(), "ids.utf8": content.close()}
+
+    def finish(self) -> Manifest:
+        """Close all files and write the manifest."""
+        if self._weights is None and self._same not in (None, 1.0):
+            self._weights = _ArrayFile(self.folder / "weights.npy", np.float64)
+            self._repeat(self.entries)
+        kind = None if self._weights is None else self._weights.dtype.name
+        if self._weights is not None:
+            self._files["weights.npy"] = self._weights.close()
+        entries, nodes = self.entries, self._indptr.length - 1
+        self._files |= {"indices.npy": self._indices.close(), "indptr.npy": self._indptr.close()}
+        indptr = np.memmap(self.folder / "indptr.npy", np.int64, "r", HEADER)
+        wanted = np.linspace(0, entries, BLOCKS + 1)
+        bounds = sorted({0, *np.searchsorted(indptr, wanted[1:-1]).clip(0, nodes).tolist(), nodes})
+        manifest = Manifest(nodes, entries, self.directed, kind, self._ids, self.n_rows, bounds, self._files)
+        (self.folder / MANIFEST).write_text(manifest.json(), encoding="utf-8")
+        return manifest
+
+
+def check_folder(target: Path, *, force: bool = False) -> None:
+    """Refuse a target that cannot be written, or that is something else than a packed graph."""
+    parent = target.absolute().parent
+    if os.path.lexists(target):
+        if not is_packed(target):
+            raise PackedError(f"{target} exists and is not a packed graph; choose another name")
+        if not force:
+            message = "{target} exists already, and is kept; choose another name, or overwrite it with {force}"
+            raise PackedError(message, target=target, force=Option("force", True))
+    if not parent.is_dir():
+        raise PackedError(f"{target} cannot be written: the directory {parent} does not exist; create it")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise PackedError(f"{target} cannot be written: the directory {parent} is not writable; choose another")
+
+
+@contextmanager
+def writing_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
+    """A hidden folder that becomes the target at the end, and is removed if anything goes wrong."""
+    check_folder(target, force=force)
+    target = target.absolute()
+    _remove_leftovers(target)
+    draft = target.parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        draft.mkdir()
+        yield draft
+        check_folder(target, force=force)  # another process may have written it meanwhile
+        _put(draft, target)
+    except OSError as error:
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        reason = "the disk is full; free some space" if full else f"{error.strerror or error}; choose another place"
+        raise PackedError(f"{target} cannot be written: {reason}") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _put(draft: Path, target: Path) -> None:
+    """Rename the draft; a packed graph of that name is moved away first, and removed last."""
+    old = draft.with_suffix(".old.tmp")
+    if os.path.lexists(target):
+        os.rename(target, old)
+    try:
+        os.rename(draft, target)
+    except OSError:
+        with suppress(OSError):
+            os.rename(old, target)
+        raise
+    if old.is_symlink():
+        old.unlink()
+    shutil.rmtree(old, ignore_errors=True)
+    with suppress(OSError):
+        handle = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove hidden folders of processes that were killed."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-[0-9a-f]{{8}}\.tmp")
+    for path in target.parent.iterdir():
+        found = pattern.fullmatch(path.name)
+        if found and not _runs(int(found[1])):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
+
+
+def pack(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write a graph as a folder; see :meth:`isotherm.Graph.pack`."""
+    target = Path(path)
+    order, kind = _ascending(graph)
+    csr = graph.csr if order is None else _permuted(graph.csr, order)
+    ids = graph.nodes if order is None else graph.nodes[order]
+    with writing_folder(target, force=force) as draft, PackWriter(draft) as writer:
+        writer.directed, writer.n_rows = graph.directed, graph.n_rows if order is None else None
+        writer.append(np.diff(csr.indptr), csr.indices, csr.weights)
+        if kind == "integers":
+            writer.integer_ids(np.asarray(ids))
+        elif kind == "text":
+            writer.text_ids(ids[first : first + PIECE].tolist() for first in range(0, len(ids), PIECE))
+        writer.finish()
+    return target
+
+
+def _ascending(graph: Graph) -> tuple[NDArray[np.int64] | None, str]:
+    """The order in which ids ascend, None if they do already, and their kind."""
+    ids: Any = graph.nodes
+    if isinstance(ids, (Counted, Integers, Texts)):
+        return None, {Counted: "none", Integers: "integers", Texts: "text"}[type(ids)]
+    if ids.dtype == np.int64:
+        if np.array_equal(ids, np.arange(len(ids))):
+            return None, "none"
+        order = np.argsort(ids, kind="stable")
+        return (None if np.array_equal(order, np.arange(len(ids))) else order), "integers"
+    names = ids.tolist()
+    odd = next((node for node in names if not isinstance(node, str)), None)
+    if odd is not None:
+        raise PackedError(f"node ids must be all int or all str to be packed, but {odd!r} is neither; rename the nodes")
+    order = np.array(sorted(range(len(names)), key=lambda place: names[place].encode("utf-8", "surrogatepass")))
+    return (None if np.array_equal(order, np.arange(len(names))) else order), "text"
+
+
+def _permuted(csr: Csr, order: NDArray[np.int64]) -> Csr:
+    """The matrix with its rows and columns in another order."""
+    matrix = csr.to_scipy()[order][:, order]
+    matrix.sort_indices()
+    weights = None if csr.weights is None else matrix.data
+    return Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), weights)

@@ -1,0 +1,160 @@
+"""Held-out seeds: hide some of the known labels, and see what the classifier makes of these nodes.
+
+The seeds are dealt into three folds. Each fold is hidden in turn, and the problem is solved with the other seeds: this
+gives the temperatures that the hidden seeds would have if they were not seeds. Rules are selected and probabilities
+calibrated on these. A thousand hidden seeds are enough, so if one fold has as many, the others are not needed.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.arrays import Doubles, Ints
+from isotherm.equilibrium.columns import ConvergenceWarning, UnreachedWarning
+from isotherm.graphs import Graph
+from isotherm.insight.confidence.neighbourhood import Features, Warmth
+from isotherm.labelling.rules import TEMPERATURE_RULES, TemperatureRule
+from isotherm.seeds import Seeds
+
+__all__ = ["Fold", "HeldOut", "hold_out"]
+
+FOLDS = 3
+ENOUGH = 1000  # hidden seeds
+SAMPLE = 10_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
+MOST_ENTRIES = 10_000_000  # sampled nodes times classes
+
+Solve: TypeAlias = Callable[[Seeds], Features]  # solves with these seeds only
+
+
+class Fold(NamedTuple):
+    """The result of hiding one fold.
+
+    Attributes
+    ----------
+    hidden
+        (h,) positions of its seeds in the graph, ascending.
+    codes
+        (h,) their class numbers.
+    warmth
+        Their features while hidden.
+    mean
+        (K,) mean temperature of each class over all reached nodes.
+    sample
+        Features of some non-seed nodes.
+    predicted
+        For each rule on temperatures, (h,) the class numbers that it predicts for the hidden seeds; -1 where unreached.
+    """
+
+    hidden: Ints
+    codes: Ints
+    warmth: Warmth
+    mean: Doubles
+    sample: Warmth
+    predicted: dict[str, Ints]
+
+    def split(self) -> "tuple[Fold, ...]":
+        """Split the fold in three, as if each third had been hidden separately."""
+        return tuple(
+            self._replace(
+                hidden=self.hidden[first::FOLDS],
+                codes=self.codes[first::FOLDS],
+                warmth=self.warmth.every(FOLDS, first),
+                predicted={rule: codes[first::FOLDS] for rule, codes in self.predicted.items()},
+            )
+            for first in range(FOLDS)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """All held-out seeds, by fold.
+
+    Attributes
+    ----------
+    folds
+        At most three; none if each class has a single seed. If one fold is enough, it is split in three.
+    sample
+        (s,) positions of the non-seed nodes that are sampled in each fold.
+    n_lone
+        Number of seeds that are never hidden, because each is the only one of its class.
+    at_once
+        Whether all folds were hidden at once, because one third of the seeds is enough.
+    """
+
+    folds: tuple[Fold, ...]
+    sample: Ints
+    n_lone: int
+    at_once: bool = False
+
+    @property
+    def n_hidden(self) -> int:
+        """Number of hidden seeds."""
+        return sum(len(fold.hidden) for fold in self.folds)
+
+    def batches(self) -> Iterator[Ints]:
+        """The nodes that were hidden at once, in the order of the folds."""
+        for batch in [self.folds] if self.at_once else [(fold,) for fold in self.folds]:
+            yield np.concatenate([fold.hidden for fold in batch])
+
+    def joined(self, name: str) -> NDArray[Any]:
+        """The attribute of this name, concatenated over the folds."""
+        return np.concatenate([getattr(fold, name) for fold in self.folds])
+
+    def predicted(self, rule: str) -> Ints:
+        """The class numbers that a rule predicts for all hidden seeds; -1 where unreached."""
+        return np.concatenate([fold.predicted[rule] for fold in self.folds])
+
+
+def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
+    """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
+
+    Seeds are sorted by class, then by number of neighbours, and dealt to the folds in turn. The only seed of a class is
+    never hidden. The folds are deterministic, and depend on the order of the nodes only to break ties.
+    """
+    indptr = graph.heat.indptr
+    order = np.lexsort((indptr[seeds.nodes + 1] - indptr[seeds.nodes], seeds.codes))
+    order = order[seeds.counts[seeds.codes[order]] > 1]
+    sample = _sampled(seeds, graph.n_nodes)
+    dealt = [np.sort(order[first::FOLDS]) for first in range(min(FOLDS, len(order)))]
+    needed = int(np.searchsorted(np.cumsum([len(hidden) for hidden in dealt]), ENOUGH)) + 1
+    folds = tuple(_fold(seeds, hidden, sample, solve) for hidden in dealt[:needed])
+    n_lone = len(seeds.codes) - len(order)
+    return HeldOut(folds[0].split(), sample, n_lone, True) if needed == 1 and folds else HeldOut(folds, sample, n_lone)
+
+
+def _sampled(seeds: Seeds, n_nodes: int) -> Ints:
+    """Some nodes that are no seeds, evenly spaced."""
+    others = n_nodes - len(seeds.nodes)
+    count = min(SAMPLE, max(1, MOST_ENTRIES // seeds.n_classes), others)
+    places = np.linspace(0, others - 1, count).astype(np.int64)  # among the others
+    before = np.sort(seeds.nodes) - np.arange(len(seeds.nodes))  # others before each seed
+    return places + np.searchsorted(before, places, side="right")
+
+
+def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve) -> Fold:
+    rest = seeds.take(np.delete(np.arange(len(seeds.codes)), hidden))
+    with warnings.catch_warnings():
+        for category in (UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
+            warnings.simplefilter("ignore", category)
+        field = solve(rest)
+    nodes = seeds.nodes[hidden]
+    warmth = field.at(nodes)
+    return Fold(
+        nodes,
+        seeds.codes[hidden],
+        warmth,
+        field.mean,
+        field.at(sample),
+        {name: _predicted(rule, field, rest, nodes, warmth) for name, rule in TEMPERATURE_RULES.items()},
+    )
+
+
+def _predicted(rule: TemperatureRule, field: Features, seeds: Seeds, nodes: Ints, warmth: Warmth) -> Ints:
+    with np.errstate(invalid="ignore"):  # a class that no visible seed has
+        scores = field.scores(rule, seeds, nodes)
+    codes = np.nan_to_num(scores, nan=-np.inf).argmax(axis=1)
+    return np.where(np.isnan(warmth.temperatures[:, 0]), -1, codes)

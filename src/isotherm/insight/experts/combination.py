@@ -1,0 +1,82 @@
+"""The combination of experts by held-out seeds.
+
+The logit of a class is the log of its share among the seeds, plus a multiple of each expert's log-odds against that
+share. (A plain product of probabilities would count the shares several times.) The multiples, from 0 to 3, maximise the
+likelihood of the classes of hidden seeds, with a penalty that keeps them near 1/2 or 1/4 if there are few.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import softmax
+
+from isotherm.arrays import Doubles, Ints
+
+__all__ = ["LARGEST", "LEAST", "Combination", "combine", "log_odds", "odds_of", "prior_weights"]
+
+PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - PRIOR_WEIGHT)^2
+PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # of experts that others beside them know more than
+MOST_WEIGHT = 3.0
+LEAST = 1e-9  # of a probability
+LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """How much each expert counts.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The experts; the first is the heat.
+    weights : ndarray of shape (E,)
+        The multiple of the log-odds of each.
+    shares : ndarray of shape (K,)
+        Share of each class among the seeds.
+    """
+
+    names: tuple[str, ...]
+    weights: Doubles
+    shares: Doubles
+
+    def probabilities(self, odds: list[Doubles]) -> Doubles:
+        """(n, K) probabilities, from the log-odds (n, K) of each expert."""
+        logits = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))
+        return np.asarray(softmax(logits, axis=1))
+
+
+def log_odds(log_probabilities: Doubles, shares: Doubles) -> Doubles:
+    """Log-odds (n, K) against the shares of the classes; 0 where an expert has no opinion (NaN)."""
+    odds = log_probabilities - np.log(shares)
+    return np.nan_to_num(np.clip(odds, -LARGEST, LARGEST), nan=0.0)
+
+
+def odds_of(probabilities: Doubles, shares: Doubles) -> Doubles:
+    """Log-odds (n, K) of probabilities; 0 for a row of zeros, where nothing is known."""
+    known = probabilities.any(axis=1, keepdims=True)
+    return log_odds(np.log(np.maximum(np.where(known, probabilities, shares), LEAST)), shares)
+
+
+def prior_weights(names: tuple[str, ...], others: Mapping[str, float] = {}) -> Doubles:
+    """The weights of experts before any seed is hidden: the usual ones, but for those that are given."""
+    return np.array([(PRIOR_WEIGHTS | dict(others)).get(name, PRIOR_WEIGHT) for name in names])
+
+
+def combine(names: tuple[str, ...], odds: list[Doubles], codes: Ints, shares: Doubles, prior: Doubles) -> Combination:
+    """Find the weights of experts, given their log-odds (h, K) for hidden seeds, and the classes of these.
+
+    ``prior`` (E,) are the weights to stay near.
+    """
+    stack, rows, base = np.stack(odds), np.arange(len(codes)), np.log(shares)
+
+    def loss(weights: Doubles) -> tuple[float, Doubles]:
+        found = softmax(base + np.tensordot(weights, stack, 1), axis=1)
+        off = weights - prior
+        value = -np.log(np.maximum(found[rows, codes], 1e-300)).sum() + RIDGE / 2 * off @ off
+        found[rows, codes] -= 1
+        return float(value), np.einsum("ehk,hk->e", stack, found) + RIDGE * off
+
+    bounds = [(0.0, MOST_WEIGHT)] * len(odds)
+    return Combination(names, minimize(loss, prior, jac=True, bounds=bounds, method="L-BFGS-B").x, shares)

@@ -1,0 +1,153 @@
+"""The panel: all experts beside the heat, asked about all nodes or about hidden seeds."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.graphs import Graph
+from isotherm.insight.confidence.calibration import Calibrated
+from isotherm.insight.confidence.found import Agreement, Experts
+from isotherm.insight.confidence.held_out import HeldOut
+from isotherm.insight.confidence.trial import Trial
+from isotherm.insight.experts.combination import LEAST, Combination, combine, log_odds, odds_of, prior_weights
+from isotherm.insight.experts.evidence import Evidence
+from isotherm.insight.experts.regression import Lesson, Regression, averaging, unit_rows
+from isotherm.labelling.fit import Fit
+from isotherm.seeds import Seeds
+
+__all__ = ["HEAT", "STRUCTURAL", "Agreed", "Panel", "agree"]
+
+HEAT = "heat"
+STRUCTURAL = {HEAT, "spectrum", "degree"}  # experts that need nothing but the graph
+SPECTRAL_C = 5.0  # inverse penalty of the regression on the spectrum
+
+
+class Panel:
+    """All experts beside the heat.
+
+    Parameters
+    ----------
+    evidence
+        What is known about nodes.
+    graph
+        The graph.
+    options
+        How its kernels run.
+    seeds
+        All seeds; some may be hidden when experts are asked.
+    """
+
+    def __init__(self, evidence: Evidence, graph: Graph, options: SolveOptions, seeds: Seeds) -> None:
+        self.opinion, self.seeds = evidence.opinion, seeds
+        learners: dict[str, Regression] = {}
+        if evidence.features is not None:
+            rows = unit_rows(evidence.features)
+            learners |= {"features": Regression(rows), "neighbours": Regression(rows, averaging(graph), 2)}
+        if evidence.structure is not None:
+            spectrum, degree = evidence.structure.features(options)
+            learners |= {"spectrum": Regression(spectrum, c=SPECTRAL_C), "degree": Regression(degree)}
+        self.lessons = {name: Lesson(learner, seeds.nodes) for name, learner in learners.items()}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The experts: the heat, and those of the panel."""
+        return (HEAT, *self.lessons, *["evidence"] * (self.opinion is not None))
+
+    def odds(self, shares: Doubles) -> list[Doubles]:
+        """The log-odds of each expert for all nodes, given all seeds."""
+        places = np.arange(len(self.seeds.nodes))
+        found = [each.log_probabilities(places, self.seeds.codes, len(shares)) for each in self.lessons.values()]
+        return [log_odds(each, shares) for each in found + self._opinions()]
+
+    def hidden_odds(self, nodes: Ints, shares: Doubles) -> list[Doubles]:
+        """The log-odds of each expert for some seeds, while these are hidden."""
+        asked = np.searchsorted(self.seeds.nodes, nodes)
+        taught = np.setdiff1d(np.arange(len(self.seeds.nodes)), asked)
+        codes = self.seeds.codes[taught]
+        found = [each.log_probabilities(taught, codes, len(shares), asked) for each in self.lessons.values()]
+        return [log_odds(each, shares) for each in found + self._opinions(nodes)]
+
+    def _opinions(self, nodes: Ints | None = None) -> list[Doubles]:
+        """The log-probabilities of another model, if there is one."""
+        if self.opinion is None:
+            return []
+        rows = self.opinion if nodes is None else self.opinion[nodes]
+        with np.errstate(invalid="ignore"):
+            return [np.log(np.maximum(rows / rows.sum(axis=1, keepdims=True), LEAST))]
+
+
+class Agreed(NamedTuple):
+    """What all experts say together.
+
+    Attributes
+    ----------
+    combination
+        How much each counts.
+    odds
+        The log-odds (n, K) of each expert for all nodes.
+    trial
+        The trial of their combined probabilities; the weights are cross-validated too.
+    known
+        (n,) the nodes about which something is known; None for all.
+    """
+
+    combination: Combination
+    odds: list[Doubles]
+    trial: Trial
+    known: Mask | None
+
+    def without_odds(self) -> "Agreed":
+        """How they were weighed, without what they said about all nodes."""
+        return self._replace(odds=[], known=None)
+
+    @property
+    def experts(self) -> Experts:
+        """What each expert says, to be kept."""
+        odds = np.stack(self.odds).astype(np.float32)
+        return Experts(self.combination.names, self.combination.weights, odds)
+
+    @property
+    def probabilities(self) -> Doubles:
+        """(n, K) the combined probabilities of all nodes; zero rows where nothing is known."""
+        found = self.combination.probabilities(self.odds)
+        if self.known is not None:
+            found[~self.known] = 0
+        return found
+
+
+def agree(
+    evidence: Evidence,
+    fit: Fit,
+    heat: Doubles,
+    calibrated: Calibrated,
+    held_out: HeldOut,
+    seeds: Seeds,
+    earlier: Agreement | None = None,
+) -> Agreed:
+    """Combine evidence with the heat, whose probabilities (n, K) are calibrated; zero rows where unreached.
+
+    If seeds have hardly changed since an earlier agreement, its weights are kept.
+    """
+    panel = Panel(evidence, fit.graph, fit.options, seeds)
+    shares, trial, names = calibrated.calibration.shares, calibrated.trial, panel.names
+    prior = prior_weights(names, evidence.prior)
+    reached: Mask = np.asarray(heat.any(axis=1))
+    odds = [odds_of(heat, shares), *panel.odds(shares)]
+    known = None if evidence.beyond_links else reached
+    if isinstance(earlier, Agreed):
+        return Agreed(replace(earlier.combination, shares=shares), odds, earlier.trial, known)
+    if not len(trial.codes):
+        return Agreed(Combination(names, prior, shares), odds, trial, known)
+    hidden = [log_odds(np.log(trial.probabilities), shares)]
+    parts = [panel.hidden_odds(nodes, shares) for nodes in held_out.batches()]
+    hidden += [np.concatenate(each) for each in zip(*parts, strict=True)]
+    found = np.empty_like(trial.probabilities)
+    for fold in trial.each_fold():
+        rest = combine(names, [each[~fold] for each in hidden], trial.codes[~fold], shares, prior)
+        found[fold] = rest.probabilities([each[fold] for each in hidden])
+    told = np.ones(len(trial.codes), bool) if evidence.beyond_links else trial.known
+    combined = trial._replace(known=told, probabilities=np.where(told[:, None], found, trial.probabilities))
+    return Agreed(combine(names, hidden, trial.codes, shares, prior), odds, combined, known)

@@ -1,0 +1,125 @@
+"""The reference kernels on plain tables: a row for each node, a column for each class.
+
+A row whose first entry is NaN is that of an unreached node.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+__all__ = ["best_columns", "chances", "combine", "evidence", "rank", "table_moments", "weigh"]
+
+LEAST_MEAN = 1e-12  # for a class that no visible seed has
+
+
+def table_moments(x: NDArray[np.floating], threads: int) -> NDArray[np.float64]:
+    """Number of reached rows, the sums of the columns over them, and the sums of their squares: 1 + 2 K numbers."""
+    known = x[~np.isnan(x[:, 0])].astype(np.float64)
+    return np.concatenate([[len(known)], known.sum(axis=0), (known**2).sum(axis=0)])
+
+
+def best_columns(x: NDArray[np.floating], best: NDArray[np.int64], threads: int) -> None:
+    """The first column with the largest entry of each row; -1 where unreached."""
+    best[:] = np.where(np.isnan(x[:, 0]), -1, x.argmax(axis=1))
+
+
+def combine(
+    base: NDArray[np.floating],
+    block: NDArray[np.floating],
+    near: NDArray[np.floating],
+    times: NDArray[np.floating],
+    everywhere: NDArray[np.floating],
+    out: NDArray[np.floating],
+    threads: int,
+) -> None:
+    """``out = base + block near + times everywhere``, with as many of the columns of the block as ``near`` has rows."""
+    out[:] = base + block[:, : len(near)] @ near + np.outer(times, everywhere)
+
+
+def rank(
+    x: NDArray[np.floating],
+    first: int,
+    scores: NDArray[np.float64],
+    classes: NDArray[np.int32],
+    mass: NDArray[np.float64],
+    threads: int,
+) -> None:
+    """Enter the scores x (n, k) of classes from ``first`` on into the best of each row so far, best first.
+
+    ``mass`` is the sum of exp(score - best score) over all classes so far. Unreached rows stay as they are.
+    """
+    known = np.flatnonzero(~np.isnan(x[:, 0]))
+    every = np.concatenate([scores[known], x[known]], axis=1)
+    numbers = np.tile(np.arange(first, first + x.shape[1], dtype=np.int32), (len(known), 1))
+    order = np.argsort(-every, axis=1, kind="stable")[:, : scores.shape[1]]
+    top = every.max(axis=1, initial=-np.inf)
+    mass[known] *= np.exp(scores[known, 0] - top)
+    mass[known] += np.exp(x[known] - top[:, None]).sum(axis=1)
+    scores[known] = np.take_along_axis(every, order, axis=1)
+    classes[known] = np.take_along_axis(np.concatenate([classes[known], numbers], axis=1), order, axis=1)
+
+
+def chances(
+    x: NDArray[np.floating],
+    indptr: NDArray[np.int64],
+    indices: NDArray[np.int32],
+    direct: NDArray[np.float64],
+    neighbours: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    lapse: float,
+    out: NDArray[np.float64],
+    threads: int,
+) -> None:
+    """Calibrated probabilities (n, K) from temperatures x; 0 where unreached. Means must be positive."""
+    beside = csr_array((direct, indices, indptr), shape=x.shape).toarray()
+    kinds = evidence(x, beside, neighbours, mean, shares)[: len(slopes)]
+    out[:] = np.nan_to_num(weigh(kinds, slopes, covariance, bias, lapse, shares))
+
+
+def evidence(
+    temperatures: NDArray[np.floating],
+    direct: NDArray[np.floating],
+    neighbours: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """The five kinds of evidence of `isotherm.insight.confidence.calibration`, shape (5, n, K); NaN where unreached."""
+    T, R, d, m = np.maximum(temperatures, 0, dtype=np.float64), direct, neighbours[:, None], mean
+    r = np.minimum(R.sum(axis=1, keepdims=True), 1)
+    non_seeds = d * np.maximum(T - R, 0)
+    return np.stack(
+        [
+            np.log((d * T + m) / ((d + 1) * m)),
+            T - m,
+            (T - m) * np.sqrt(d),
+            np.log((non_seeds + m) / ((d * (1 - r) + 1) * m)),
+            np.where(np.isnan(T), T, np.log((d * R + shares) / ((d * r + 1) * shares))),
+        ]
+    )
+
+
+def weigh(
+    kinds: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    covariance: NDArray[np.float64],
+    bias: NDArray[np.float64],
+    lapse: float,
+    shares: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Probabilities (n, K), given the evidence (s, n, K); NaN where it is."""
+    logits = np.einsum("s,shk->hk", slopes, kinds) + bias
+    followed = np.log(shares) + logits * _trust(kinds, covariance)[:, None]
+    powers = np.exp(followed - followed.max(axis=1, keepdims=True, initial=-np.inf))
+    found: NDArray[np.float64] = (1 - lapse) * powers / powers.sum(axis=1, keepdims=True) + lapse * shares
+    return found
+
+
+def _trust(kinds: NDArray[np.float64], covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Factor (n,) by which logits shrink: 1 if certain, less if their differences have a large variance."""
+    centered = kinds - kinds.mean(axis=2, keepdims=True)
+    variance = np.einsum("shk,shk->h", np.tensordot(covariance, centered, 1), centered)
+    return np.asarray(1 / np.sqrt(1 + np.pi / 8 * variance * 2 / max(1, kinds.shape[2] - 1)))

@@ -1,0 +1,73 @@
+"""The best scores of each node, updated block by block, for when all scores would take too much memory."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from isotherm import engines, kernels
+from isotherm.arrays import Doubles, Floats
+from isotherm.equilibrium.columns import joined, warn_about_unreached
+from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers import Solution
+from isotherm.labelling.outcomes import BestScores
+from isotherm.labelling.rules import TemperatureRule
+from isotherm.seeds import Seeds
+
+__all__ = ["Ranking", "best_scores"]
+
+
+class Ranking:
+    """The best few scores of each node, and the softmax of the best: equal to those computed from all scores at once.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    keep : int
+        How many scores to keep for each node.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n, keep)
+        Class numbers, best score first; ties go to the smaller number. -1 where there is none.
+    scores : ndarray of shape (n, keep)
+        Their scores; minus infinity where there is none.
+
+    Examples
+    --------
+    >>> ranking = Ranking(n_nodes=1, keep=2)
+    >>> ranking.add(0, np.array([[0.1, 0.5]]))
+    >>> ranking.add(2, np.array([[0.5, 0.2, 0.3]]))
+    >>> ranking.classes, ranking.scores
+    (array([[1, 2]], dtype=int32), array([[0.5, 0.5]]))
+    """
+
+    def __init__(self, n_nodes: int, keep: int = 5) -> None:
+        self.classes = np.full((n_nodes, keep), -1, dtype=np.int32)
+        self.scores = np.full((n_nodes, keep), -np.inf)
+        self._mass = np.zeros(n_nodes)  # sum of exp(score - best) over the classes so far
+
+    def add(self, first: int, scores: Floats) -> None:
+        """Add the scores (n, k) of the classes ``first``, ``first + 1``, ...; NaN where unreached."""
+        table, threads = np.ascontiguousarray(scores), kernels.thread_count()
+        kernels.active.rank(table, first, self.scores, self.classes, self._mass, threads)
+
+    @property
+    def softmax(self) -> Doubles:
+        """The softmax of the best score among all; 0 where unreached."""
+        return np.nan_to_num(np.divide(1, self._mass, out=np.zeros(len(self._mass)), where=self._mass > 0))
+
+
+def best_scores(problem: Problem, options: SolveOptions, seeds: Seeds, rule: TemperatureRule) -> BestScores:
+    """Solve for all classes, block by block, keeping only the best scores."""
+    n = problem.graph.n_nodes
+    ranking, parts = Ranking(n), list[Solution]()
+    for columns, part in engines.solve_in_blocks(problem, options):
+        if not parts:
+            warn_about_unreached(part.temperatures)
+        ranking.add(columns.start, rule.scores(part.temperatures, seeds, columns))
+        parts.append(replace(part, temperatures=np.empty((n, 0))))
+    certainty, held = ranking.softmax, seeds.held
+    certainty[held.nodes] = held.certainty
+    return BestScores(joined(parts, options.tol), seeds, ranking.classes, ranking.scores, certainty)

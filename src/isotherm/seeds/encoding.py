@@ -1,0 +1,133 @@
+"""Convert labels (int, str or bool, in any container) to class numbers and back."""
+
+from collections.abc import Iterable, Mapping, Set
+from numbers import Integral
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.arrays import Ints, Mask
+
+__all__ = ["Labels", "decode_labels", "encode_labels", "is_unknown"]
+
+Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
+
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name, since pandas is optional
+_MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # what -1, NaN and None become in a NumPy array of strings
+
+
+def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
+    """Class number of each label (-1 where the label is unknown), and the sorted classes.
+
+    Labels are all int, all str or all bool; floats of integral value count as int, and so do booleans beside integers.
+    A label is unknown if it is -1, None, NaN or a missing value of pandas or polars; other negative integers are
+    classes. In a NumPy array of fixed-width strings, "-1", "nan", "None" and "" are
+    unknown too, because NumPy converts missing values to these strings; elsewhere they are ordinary labels.
+
+    Examples
+    --------
+    >>> encode_labels(["b", None, "a", "b"])
+    (array([ 1, -1,  0,  1]), array(['a', 'b'], dtype=object))
+    >>> encode_labels(np.array([7.0, np.nan, 3.0]))
+    (array([ 1, -1,  0]), array([3, 7]))
+    >>> encode_labels([True, None, False])
+    (array([ 1, -1,  0]), array([False,  True]))
+    """
+    if hasattr(labels, "__array__") and not hasattr(labels, "__iter__"):
+        labels = np.asarray(labels)
+    shape = getattr(labels, "shape", (0,))
+    if len(shape) != 1:
+        raise ValueError(f"labels must have one dimension, not the shape {tuple(shape)}")
+    if isinstance(labels, Mapping):
+        raise TypeError("labels must be an array or a list with one label per node here, not a mapping")
+    if isinstance(labels, (str, bytes, Set)) or not hasattr(labels, "__iter__"):
+        raise TypeError(f"labels must be a mapping or an array, not {type(labels).__name__}")
+    if not isinstance(labels, np.ndarray) or isinstance(labels, np.ma.MaskedArray):
+        to_list = getattr(labels, "tolist", None) or getattr(labels, "to_list", None)
+        return _encode_objects(to_list() if to_list else list(labels))
+    if labels.dtype.kind in "biuf":
+        return _encode_numbers(labels)
+    if labels.dtype.kind in "OTU":
+        return _encode_objects(labels.tolist(), _MISSING_TEXTS if labels.dtype.kind == "U" else frozenset())
+    raise TypeError(f"labels must be int or str, not {labels.dtype}")
+
+
+def decode_labels(codes: Ints, classes: Labels) -> Labels:
+    """Labels of these class numbers. Class number -1 gives the unknown label: -1 for int classes, None for others.
+
+    Labels are of the same type as the classes, except that booleans become objects if some labels are unknown.
+
+    >>> decode_labels(np.array([1, -1, 0]), np.array(["a", "b"], dtype=object))
+    array(['b', None, 'a'], dtype=object)
+    """
+    if classes.dtype == bool:
+        if (codes >= 0).all():
+            return classes[codes]
+        classes = classes.astype(object)
+    unknown = np.array([None if classes.dtype == object else -1], dtype=classes.dtype)
+    return np.concatenate([classes, unknown])[codes]
+
+
+def is_unknown(labels: Labels) -> Mask:
+    """(n,) which of the labels that `decode_labels` gave are unknown."""
+    unknown = -1 if labels.dtype.kind == "i" else None
+    return np.asarray(labels == np.array([unknown], dtype=labels.dtype if unknown else object), dtype=bool)
+
+
+def _encode_numbers(labels: NDArray[Any]) -> tuple[Ints, Labels]:
+    """Encode an array of booleans, integers or floats."""
+    known = (labels == labels) & (labels != -1)
+    values, inverse = np.unique(labels[known], return_inverse=True)
+    codes = np.full(len(labels), -1, dtype=np.int64)
+    codes[known] = inverse
+    classes = _sorted_classes({_int_or_str(value) for value in values.tolist()})
+    return codes, classes.astype(bool) if labels.dtype == bool else classes
+
+
+def _encode_objects(labels: list[Any], missing: frozenset[str] = frozenset()) -> tuple[Ints, Labels]:
+    """Encode Python objects, examining each distinct one once."""
+    try:
+        distinct = set(labels)
+    except TypeError as error:
+        raise TypeError(f"labels must be int or str: {error}") from None
+    plain = {label: _int_or_str(label) for label in distinct if not _is_missing(label, missing)}
+    classes = _sorted_classes(set(plain.values()))
+    number = {label: code for code, label in enumerate(classes.tolist())}
+    codes = {label: number[plain[label]] if label in plain else -1 for label in distinct}
+    if plain and all(map(_is_boolean, plain)) and all(_is_boolean(label) for label in labels if label in plain):
+        classes = classes.astype(bool)
+    return np.fromiter(map(codes.__getitem__, labels), np.int64, len(labels)), classes
+
+
+def _is_missing(label: Any, missing: frozenset[str]) -> bool:
+    if isinstance(label, str):
+        return label in missing
+    return type(label).__name__ in _MISSING_TYPES or bool(label != label or label == -1)
+
+
+def _is_boolean(label: Any) -> bool:
+    return isinstance(label, (bool, np.bool_))
+
+
+def _int_or_str(label: Any) -> int | str:
+    """The label as a plain int or str."""
+    if isinstance(label, str):
+        return str(label)
+    real = isinstance(label, (float, np.floating))
+    if real and label % 1 != 0:
+        message = "labels must be int or str; for real values use isotherm.solve_dirichlet"
+        raise ValueError(f"Unknown label type: {label}; {message}")
+    if not real and not isinstance(label, (Integral, np.bool_)):
+        raise TypeError(f"labels must be int or str, not {type(label).__name__}")
+    if not -(2**63) <= int(label) < 2**63:
+        raise ValueError(f"the label {label} does not fit in 64 bits: convert the labels to str")
+    return int(label)
+
+
+def _sorted_classes(labels: set[int | str]) -> Labels:
+    texts = sorted(label for label in labels if isinstance(label, str))
+    numbers = sorted(label for label in labels if isinstance(label, int))
+    if texts and numbers:
+        raise TypeError(f"labels must be all int or all str, but there are {numbers[0]!r} and {texts[0]!r}")
+    return np.array(texts, dtype=object) if texts else np.array(numbers, dtype=np.int64)

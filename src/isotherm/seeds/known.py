@@ -1,0 +1,211 @@
+"""Seeds: the nodes whose labels are known."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from isotherm.arrays import Doubles, Ints
+from isotherm.errors import warn
+from isotherm.seeds.advice import warn_about_classes, warn_about_minus_one
+from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
+from isotherm.seeds.series import index_of_nodes
+
+if TYPE_CHECKING:
+    from isotherm.graphs import Graph
+
+__all__ = ["RareClassWarning", "Seeds", "check_any"]
+
+
+class RareClassWarning(UserWarning):
+    """Some classes have only one seed, while others have more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Seeds:
+    """Known labels: which nodes, and the class of each.
+
+    Attributes
+    ----------
+    nodes
+        (s,) positions of the seeds in the graph, ascending.
+    codes
+        (s,) class number of each seed: the index of its label in `classes`. For a distribution, the most probable
+        class. For a set, the first of its labels, or -1 if the set is empty.
+    classes
+        (K,) sorted labels that have a seed: int64, bool or object (str).
+    table
+        (s, K) temperatures of each seed: the probabilities of its classes, or ones for all labels in its set. None if
+        each seed has one certain label.
+    weights
+        (s,) how far each seed is trusted: a positive number, infinite if the seed is held at its temperature. None if
+        all seeds are held; see `isotherm.seeds.soft`.
+    several
+        Whether each seed has a set of labels, possibly empty; see `isotherm.seeds.sets`.
+    """
+
+    nodes: Ints
+    codes: Ints
+    classes: Labels
+    table: csr_array | None = None
+    weights: Doubles | None = None
+    several: bool = False
+
+    @classmethod
+    def from_labels(cls, labels: Mapping[Any, Any] | Iterable[Any], graph: "Graph") -> "Seeds":
+        """Read the seeds of a graph from a mapping or an array.
+
+        Parameters
+        ----------
+        labels
+            ``{node: label}``, or a pandas Series with node ids as its index; or one label for each node in the order
+            of ``graph.nodes``: an array, a list, a polars Series, or a pandas Series without node ids. For a graph
+            made from a biadjacency matrix, the labels may also be for the rows of the matrix only. `encode_labels`
+            says which values are labels and which mean unknown.
+        graph
+            The graph of these nodes.
+
+        Raises
+        ------
+        ValueError
+            If there are no seeds, if the number of labels does not fit the graph, or if a seed is not in the graph.
+        TypeError
+            If labels are neither int nor str, or some are int and others str.
+        """
+        ids = None if isinstance(labels, Mapping) else index_of_nodes(labels, graph, "labels")
+        if isinstance(labels, Mapping):
+            ids, labels = list(labels), list(labels.values())
+            warn_about_minus_one(labels)
+        codes, classes = encode_labels(labels)
+        nodes = known = np.flatnonzero(codes >= 0)
+        if ids is None:
+            _check_length(len(codes), graph)
+        else:
+            nodes = _positions(ids, known, graph)
+        check_any(len(known))
+        warn_about_classes(classes, len(known), labels=labels)
+        order = np.argsort(nodes)
+        return cls(nodes[order], codes[known][order], classes)
+
+    def take(self, places: NDArray[Any]) -> Self:
+        """Some of the seeds, by index or by mask; all classes are kept."""
+        return replace(
+            self,
+            nodes=self.nodes[places],
+            codes=self.codes[places],
+            table=None if self.table is None else self.table[places],
+            weights=None if self.weights is None else self.weights[places],
+        )
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, K."""
+        return len(self.classes)
+
+    @property
+    def counts(self) -> Ints:
+        """(K,) number of seeds of each class; a seed with a distribution counts for its most probable class."""
+        members = self.codes if self.table is None or not self.several else self.table.indices
+        return np.bincount(members, minlength=self.n_classes)
+
+    @property
+    def trust(self) -> Doubles:
+        """(s,) the probability that a random walk which arrives at the seed ends there: ``w / (1 + w)``."""
+        return np.ones(len(self.nodes)) if self.weights is None else 1 / (1 + 1 / self.weights)
+
+    @property
+    def smoothed_shares(self) -> Doubles:
+        """(K,) the share of each class among the seeds, smoothed by one pseudo-seed per class."""
+        return (self.counts + 1) / (len(self.codes) + self.n_classes)
+
+    @property
+    def shares(self) -> Doubles:
+        """(K,) share of each class among the seeds, each seed weighted by its `trust`."""
+        return self.by_class(self.trust) / self.trust.sum()
+
+    @property
+    def certainty(self) -> Doubles:
+        """(s,) probability of the most probable class of each seed."""
+        return np.ones(len(self.nodes)) if self.table is None else self.table.max(axis=1).toarray()
+
+    @property
+    def held(self) -> Self:
+        """The seeds that are held at their temperatures: those of infinite weight."""
+        return self if self.weights is None else self.take(np.isinf(self.weights))
+
+    @property
+    def indicator(self) -> csr_array:
+        """(s, K) the temperatures of the seeds as a sparse matrix: ones where a seed has a certain label."""
+        if self.table is not None:
+            return self.table
+        return csr_array(
+            (np.ones(len(self.codes)), (np.arange(len(self.codes)), self.codes)), (len(self.codes), self.n_classes)
+        )
+
+    @property
+    def unknown(self) -> int | None:
+        """The label that means unknown: -1 for int labels, None for str and bool."""
+        return -1 if self.classes.dtype.kind == "i" else None
+
+    def values(self, columns: slice = slice(None)) -> Doubles:
+        """(s, K) temperatures of the boundary, or some of the columns.
+
+        They are 1 for the seed's class, or for each label in its set, and 0 elsewhere. If the seed has a distribution,
+        they are its probabilities.
+        """
+        if self.table is not None:
+            return self.table[:, columns].toarray()
+        return (self.codes[:, None] == np.arange(self.n_classes)[columns]).astype(np.float64)
+
+    def by_class(self, amounts: Doubles) -> Doubles:
+        """(K,) sums over the seeds of the amounts (s,), which each seed passes on to its classes."""
+        if self.table is None:
+            return np.bincount(self.codes, amounts, minlength=self.n_classes).astype(np.float64, copy=False)
+        return np.asarray(amounts @ self.table)
+
+    def names(self, places: Ints) -> Labels:
+        """The labels of some seeds; for sets of labels, a tuple for each seed."""
+        if not self.several:
+            return self.decode(self.codes[places])
+        table, names = self.indicator[places], self.classes.tolist()
+        found = np.empty(len(places), dtype=object)
+        found[:] = [tuple(names[code] for code in np.sort(table.indices[a:b])) for a, b in pairwise(table.indptr)]
+        return found
+
+    def decode(self, codes: Ints) -> Labels:
+        """Labels of these class numbers; -1 becomes `unknown`."""
+        return decode_labels(codes, self.classes)
+
+    def warn_about_rare(self) -> None:
+        """Give one warning for all classes that have a single seed, if other classes have more."""
+        counts = self.counts if self.table is None else np.diff(self.table.tocsc().indptr)
+        rare = self.classes[counts == 1].tolist()
+        if rare and len(rare) < self.n_classes:
+            names = ", ".join(map(repr, rare[:3])) + (", ..." if len(rare) > 3 else "")
+            subject = f"the class {names} has" if len(rare) == 1 else f"{len(rare)} classes ({names}) have"
+            warn(f"{subject} a single seed", RareClassWarning)
+
+
+def _positions(ids: list[Any], known: Ints, graph: "Graph") -> Ints:
+    """Positions in the graph of the ids whose label is known."""
+    try:
+        return graph.index([ids[place] for place in known.tolist()])
+    except ValueError as error:
+        raise ValueError(f"in the seeds, {error}") from None
+
+
+def _check_length(length: int, graph: "Graph") -> None:
+    if length not in (graph.n_nodes, graph.n_rows):
+        rows = "" if graph.n_rows is None else f" ({graph.n_rows} of them rows)"
+        nodes = f"the graph has {graph.n_nodes} nodes{rows}"
+        raise ValueError(f"there are {length} labels, but {nodes}: give one label per node, or {{node: label}}")
+
+
+def check_any(n_seeds: int) -> None:
+    """Refuse to go on without seeds."""
+    if n_seeds == 0:
+        raise ValueError("there are no seeds: label some nodes of at least two classes")

@@ -1,0 +1,190 @@
+"""Cross-validation that hides labels and keeps the graph whole.
+
+The splitters of scikit-learn would cut the hidden nodes out of the adjacency matrix, and heat could not pass them. With
+`isotherm.WholeGraph` in place of the graph, its searches and scores take a `LabelSplit` too.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeAlias, overload
+
+import numpy as np
+
+from isotherm.arrays import Doubles, Ints
+from isotherm.errors import Option, ParameterError
+from isotherm.graphs import as_graph
+from isotherm.labelling.folds import WholeGraph, check_order
+from isotherm.labelling.metrics import accuracy, macro_f1, micro_f1
+from isotherm.seeds import Seeds
+from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
+
+__all__ = ["LabelSplit", "cross_val_score"]
+
+Scoring: TypeAlias = Callable[[Labels, Labels], float]
+
+
+class LabelSplit:
+    """Folds of the known labels: in each, some labels are hidden and the graph stays whole.
+
+    Every label is hidden in exactly one fold, except that the only label of a class is never hidden. It is a splitter
+    for scikit-learn too: pass it as ``cv``, and an `isotherm.WholeGraph` in place of the graph.
+
+    Parameters
+    ----------
+    n_splits
+        Number of folds, at least two.
+    stratified
+        Whether each class is spread evenly over the folds, so that it keeps a visible label in every fold. Otherwise
+        labels are dealt at random, and a class can be hidden entirely.
+    random_state
+        Seed of the shuffle, or a Generator; with an int every call of `split` gives the same folds.
+
+    Examples
+    --------
+    >>> for visible, hidden in LabelSplit(2, random_state=0).split(["a", "b", None, "a", "b"]):
+    ...     print(visible, hidden)
+    ['a' None None None 'b'] [1 3]
+    [None 'b' None 'a' None] [0 4]
+
+    With scikit-learn, on two triangles that are joined by an edge:
+
+    >>> from sklearn.model_selection import cross_val_score
+    >>> import isotherm as iso
+    >>> graph = iso.Graph.from_edges([0, 0, 1, 2, 3, 3, 4], [1, 2, 2, 3, 4, 5, 5])
+    >>> labels = ["a", "a", None, None, "b", "b"]
+    >>> cross_val_score(iso.DirichletClassifier(), iso.WholeGraph(graph), labels, cv=iso.LabelSplit(2))
+    array([1., 1.])
+    """
+
+    def __init__(
+        self,
+        n_splits: int = 5,
+        *,
+        stratified: bool = True,
+        random_state: np.random.Generator | int | None = None,
+    ) -> None:
+        if n_splits < 2:
+            raise ParameterError("{n_splits}, but at least two folds are needed", n_splits=Option("n_splits", n_splits))
+        self.n_splits = n_splits
+        self.stratified = stratified
+        self.random_state = random_state
+
+    def __repr__(self) -> str:
+        state = "" if self.random_state is None else f", random_state={self.random_state!r}"
+        return f"LabelSplit({self.n_splits}{'' if self.stratified else ', stratified=False'}{state})"
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Number of folds, for scikit-learn."""
+        return self.n_splits
+
+    @overload
+    def split(self, X: Iterable[Any]) -> Iterator[tuple[Labels, Ints]]: ...
+    @overload
+    def split(self, X: Any, y: Iterable[Any], groups: Any = None) -> Iterator[tuple[Ints, Ints]]: ...
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Ints]]:
+        """Generate the folds: ``split(labels)``, or ``split(X, y)`` as scikit-learn calls it.
+
+        Parameters
+        ----------
+        X
+            If it is the only argument, the labels: one for each node, -1, None or NaN where it is unknown. Otherwise an
+            `isotherm.WholeGraph`, or a table of features for a classifier that knows no graph.
+        y
+            The labels, if X is something else.
+        groups
+            Ignored.
+
+        Yields
+        ------
+        visible : array
+            By ``split(labels)``, the labels (n,) with the hidden ones set to unknown (-1 or None). By ``split(X, y)``,
+            positions of the visible labels, ascending; unknown labels are in neither part.
+        hidden : array
+            Positions of the hidden labels, ascending.
+        """
+        codes, classes = encode_labels(X if y is None else y)
+        if y is not None:
+            _check_uncut(X, y)
+        order = self._shuffled(codes, len(classes))
+        for fold in range(self.n_splits):
+            hidden = np.sort(order[fold :: self.n_splits])
+            visible = codes.copy()
+            visible[hidden] = -1
+            yield (decode_labels(visible, classes) if y is None else np.flatnonzero(visible >= 0)), hidden
+
+    def _shuffled(self, codes: Ints, n_classes: int) -> Ints:
+        """The labels that can be hidden, in the order in which they are dealt to the folds in turn."""
+        known = np.flatnonzero(codes >= 0)
+        several = np.bincount(codes[known], minlength=n_classes) > 1
+        order = np.random.default_rng(self.random_state).permutation(known[several[codes[known]]])
+        if len(order) < self.n_splits:
+            n_splits = Option("n_splits", self.n_splits)
+            raise ParameterError("{n_splits}, but only {most} labels can be hidden", n_splits=n_splits, most=len(order))
+        return order[np.argsort(codes[order], kind="stable")] if self.stratified else order
+
+
+def _check_uncut(X: Any, y: Any) -> None:
+    """Refuse a graph that scikit-learn would cut; a table of features is not one."""
+    if isinstance(X, WholeGraph):
+        return check_order(y, X)
+    shape = getattr(X, "shape", (0, 0))
+    if len(shape) == 2 and shape[0] == shape[1]:
+        raise ValueError(
+            "scikit-learn would remove the hidden nodes from this graph: pass isotherm.WholeGraph(graph) in its place, "
+            "with cv=isotherm.LabelSplit(...)"
+        )
+    return None
+
+
+def cross_val_score(
+    estimator: Any,
+    graph: Any,
+    labels: Mapping[Any, Any] | Iterable[Any],
+    *,
+    split: LabelSplit | None = None,
+    scoring: str | Scoring = "macro_f1",
+) -> Doubles:
+    """Score a classifier on labels that were hidden from it.
+
+    Parameters
+    ----------
+    estimator
+        A classifier with ``fit(graph, labels)`` and ``predict()``, such as `DirichletClassifier`. It is cloned for
+        each fold and stays as it is.
+    graph
+        The whole graph, given to every fold: whatever ``fit`` takes.
+    labels
+        ``{node: label}`` or one label for each node, as in ``fit``.
+    split
+        The folds; by default ``LabelSplit(5, random_state=0)``.
+    scoring
+        "accuracy", "macro_f1", "micro_f1", or a function of the hidden labels and the predictions. A hidden node
+        that is unreached counts as wrong: it lowers the recall of its class. Macro-F1 is the mean over all
+        classes that are hidden or predicted in the fold.
+
+    Returns
+    -------
+    (n_splits,) array
+        The score of each fold.
+    """
+    from sklearn.base import clone
+
+    score = _scoring(scoring)
+    graph = as_graph(graph)
+    known = Seeds.from_labels(labels, graph)
+    codes = np.full(graph.n_nodes, -1, dtype=np.int64)
+    codes[known.nodes] = known.codes
+    truth = known.decode(codes)
+    scores = []
+    for visible, hidden in (split or LabelSplit(random_state=0)).split(truth):
+        predicted = clone(estimator).fit(graph, visible).predict()
+        scores.append(score(truth[hidden], np.asarray(predicted)[hidden]))
+    return np.array(scores, dtype=np.float64)
+
+
+def _scoring(scoring: str | Scoring) -> Scoring:
+    if callable(scoring):
+        return scoring
+    named = {"accuracy": accuracy, "macro_f1": macro_f1, "micro_f1": micro_f1}
+    if scoring not in named:
+        raise ValueError(f"there is no scoring {scoring!r}: choose one of {', '.join(named)}, or give a function")
+    return named[scoring]

@@ -1,0 +1,298 @@
+"""The other commands, and the promise that each is documented and works as printed."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+from commands import Run, command, runner
+from scipy.sparse import csr_array
+
+import isotherm
+from isotherm import kernels
+from isotherm.cli.app import app
+from isotherm.cli.commands import classify, evaluate, explain, pack, suggest, update
+from isotherm.cli.reports import scores
+from isotherm.insight.confidence.reliability import reliability
+from isotherm.labelling.rules import RULES
+from isotherm.study.datasets import debian_packages
+from isotherm.study.evaluation import Evaluation, RuleScores
+
+ROOT = Path(__file__).parents[2]
+GUIDE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+COMMANDS = [name for name in app if not name.startswith("-")]
+LABELS = "node,label\nann,tea\nbob,tea\ncat,tea\ndan,coffee\neve,coffee\nfay,coffee\ngus,coffee\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    run = runner(tmp_path, capfd, monkeypatch)
+    Path("labels.csv").write_text(LABELS)
+    return run
+
+
+def test_evaluate_prints_the_scores_of_all_rules(run: Run) -> None:
+    outcome = run("evaluate", "edges.csv", "labels.csv", "--fraction", "0.4", "--policy", "balanced", "--runs", "3")
+    assert outcome.status == 0, outcome.err
+    rows = [line.split() for line in outcome.out.splitlines()]
+    assert ["rule", "macro-F1", "micro-F1", "accuracy", "ECE"] in rows
+    scores = {row[0]: float(row[1]) for row in rows if row[2:3] == ["\N{PLUS-MINUS SIGN}"]}
+    assert scores.keys() == {*RULES, "auto"}
+    (best,) = [row[0] for row in rows if row[-1:] == ["best"]]
+    assert scores[best] == max(scores.values())
+    assert "3 seeds (balanced), 4 hidden labels (0 unreached), 2 classes, 3 runs" in outcome.out
+    assert "source=col 1" in outcome.err
+
+
+def test_evaluate_prints_classes_and_confusion_and_draws(run: Run) -> None:
+    wanted = ["--per-class", "--confusion", "--plot", "rules.png", "-q"]
+    outcome = run("evaluate", "edges.csv", "labels.csv", "--fraction", "0.4", "--policy", "balanced", *wanted)
+    assert outcome.status == 0, outcome.err
+    assert re.search(r"class +nodes +precision +recall +F1\ncoffee +\d+ ", outcome.out)
+    assert re.search(r"coffee +tea +unreached\ncoffee +\d+ +\d+ +0\n", outcome.out)
+    assert Path("rules.png").read_bytes().startswith(b"\x89PNG")
+    again = run("evaluate", "edges.csv", "labels.csv", *wanted)
+    assert again.status == 2
+    assert "rules.png exists" in again.err
+
+
+def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    some, counts = np.ones(1), csr_array(np.array([[5, 3, 0], [1, 9, 2]]))
+    found = Evaluation(
+        {"centered": RuleScores(some, some, some, counts, some, reliability(some, some == 1))},
+        np.array(["tea", "coffee"]),
+        *[np.ones(1, dtype=np.int64)] * 3,
+    )
+    monkeypatch.setenv("COLUMNS", "20")
+    whole = ["        tea  coffee  unreached", "tea       5       3          0", "coffee    1       9          2"]
+    assert scores.confusion(found).splitlines() == whole
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    mistakes = [line.split() for line in scores.confusion(found).splitlines()[3:]]
+    assert mistakes == [
+        ["tea", "coffee", "3", "0.38"],
+        ["coffee", "unreached", "2", "0.17"],
+        ["coffee", "tea", "1", "0.08"],
+    ]
+    monkeypatch.setenv("COLUMNS", "80")
+    assert scores.confusion(found).splitlines() == whole
+    monkeypatch.setattr(scores, "MOST_COLUMNS", 1)
+    assert [line.split() for line in scores.confusion(found).splitlines()[3:]] == mistakes
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--fraction", "2"], "--fraction"),
+        (
+            ["--fraction", "0.01"],
+            "labels.csv: a draw of 1 seed has only one class of 2: raise --fraction, or set --policy balanced",
+        ),
+        (["--policy", "random"], "uniform"),
+        (["--plot", "x.docx"], "x.docx must end in .png"),
+        (["--runs", "0"], "--runs"),
+    ],
+)
+def test_evaluate_refuses(run: Run, arguments: list[str], words: str) -> None:
+    outcome = run("evaluate", "edges.csv", "labels.csv", "-q", *arguments)
+    assert outcome.status == 2
+    assert words in outcome.err
+    assert outcome.err.count("\n") == 1
+
+
+def test_the_demo(run: Run) -> None:
+    outcome = run("demo", "--out", "pictures")
+    assert outcome.status == 0, outcome.err
+    assert "1 of 34 labels wrong" in outcome.out
+    assert Path("pictures/figure1.png").read_bytes().startswith(b"\x89PNG")
+    assert "nodes        63,436" in outcome.out
+    assert re.search(r"\nclasses +58\n", outcome.out)
+    assert re.search(r"\n +0\.4  8!\n", outcome.out)  # the one that is wrong
+    shares = dict(re.findall(r"^(rule balanced|rule vanilla|always libs) +(0\.\d\d) ", outcome.out, re.MULTILINE))
+    assert 0.5 < float(shares["rule balanced"]) < 0.6
+    assert float(shares["always libs"]) < float(shares["rule vanilla"]) < float(shares["rule balanced"]) - 0.1
+    assert "\nMost certain" in outcome.out
+    assert "\nLeast certain" in outcome.out
+    assert max(map(len, outcome.out.splitlines())) <= 88
+    every = re.search(r"Accuracy on the ([\d,]+) packages", outcome.out)
+    assert every
+    table = re.findall(r"(?:^|  )([a-z][\w-]+) +([\d,]+) +\d\.\d\d", outcome.out, re.MULTILINE)
+    packages = {name: int(count.replace(",", "")) for name, count in table}
+    assert set(packages) == set(debian_packages().labels)
+    assert sum(packages.values()) == int(every[1].replace(",", ""))
+    assert re.search(r"All this took [\d.]+ seconds", outcome.out)
+
+
+@pytest.mark.parametrize("out", ["file", "file/inside", "/proc/none"])
+def test_the_demo_says_at_once_where_it_cannot_write(run: Run, out: str) -> None:
+    Path("file").write_text("")
+    outcome = run("demo", "--out", out)
+    assert outcome.status == 2
+    assert "choose another folder with --out" in outcome.err
+    assert outcome.err.count("\n") == 1
+    assert outcome.out == "" or out.startswith("/proc")  # root may try to write there
+
+
+def test_datasets(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ISOTHERM_DATA", raising=False)
+    outcome = run("datasets", "list")
+    assert outcome.status == 0
+    assert re.search(r"^karate +built in$", outcome.out, re.MULTILINE)
+    assert run("datasets").out == outcome.out
+    for arguments, words in (
+        (["fetch", "nothing"], "no dataset 'nothing'; isotherm datasets list prints"),
+        (["fetch", "karat"], "did you mean karate?"),
+        (["fetch"], "needs the name"),
+        (["x"], "x"),
+        (["list", "--data", "none"], "none is not a folder: point --data or"),
+    ):
+        refused = run("datasets", *arguments)
+        assert (refused.status, refused.out) == (2, "")
+        assert words in refused.err
+        assert refused.err.count("\n") == 1
+
+
+def test_reproduce(run: Run) -> None:
+    outcome = run("reproduce", "figure1", "--out", "report", "-q")
+    assert outcome.status == 0, outcome.err
+    assert Path("report/report.html").is_file()
+    assert outcome.out.strip().endswith("report.html")
+    refused = run("reproduce", "figure9", "--out", "report")
+    assert refused.status == 2
+    assert "figure1" in refused.err
+    Path("file").write_text("")
+    refused = run("reproduce", "figure1", "--out", "file")
+    assert refused.status == 2
+    assert "choose another folder with --out" in refused.err
+
+
+def test_the_version(tmp_path: Path) -> None:
+    outcome = command("--version", folder=tmp_path)
+    assert outcome.status == 0
+    assert isotherm.__version__ in outcome.out
+    assert kernels.description() in outcome.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example(run: Run, name: str) -> None:
+    outcome = run(name, "--help")
+    assert outcome.status == 0
+    assert "Examples:" in outcome.out
+    assert f"isotherm {name}" in outcome.out.split("Examples:")[1]
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS, "datasets list", "datasets fetch"])
+def test_help_fits_into_a_terminal(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run(*name.split(), "--help").out.splitlines()
+    assert lines[0].startswith("Usage: isotherm")
+    assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
+    assert [pair for pair in pairwise(lines) if pair == ("", "")] == []
+
+
+def test_completion_is_installed(tmp_path: Path) -> None:
+    outcome = command("--install-completion", folder=tmp_path, HOME=str(tmp_path), SHELL="/bin/bash")
+    assert outcome.status == 0, outcome.err
+    scripts = [path for path in tmp_path.rglob("*") if path.is_file() and "isotherm" in path.read_text()]
+    assert scripts
+    asked = 'source "$1"; COMP_WORDS=(isotherm classify --prob); COMP_CWORD=2; _isotherm; echo "${COMPREPLY[@]}"'
+    script = max(scripts, key=lambda path: path.stat().st_size)
+    shell = subprocess.run(["bash", "-c", asked, "bash", script], capture_output=True, text=True, timeout=300)
+    assert shell.stdout.strip() == "--probabilities", shell.stderr
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_documented(name: str) -> None:
+    assert f"\n## isotherm {name}\n" in GUIDE
+    assert f"isotherm {name}" in README
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [
+        *[(name, 30) for name in ("classify", "explain", "suggest", "explore", "plot", "evaluate")],
+        ("demo", 1),
+        ("reproduce", 7),
+        ("pack", 12),
+        ("compare", 20),
+        ("update", 15),
+    ],
+)
+def test_every_option_is_documented(run: Run, name: str, least: int) -> None:
+    options = set(re.findall(r"(?<![\w-])--[a-z-]+", run(name, "--help").out)) - {"--help"}
+    assert len(options) >= least
+    assert {option for option in options if f"`{option}" not in GUIDE} == set()
+
+
+def work_as_printed(run: Run, lines: Iterable[str]) -> None:
+    """Run commands: in this process if they begin with isotherm, in a shell if they need one."""
+    for line in filter(None, map(str.strip, lines)):
+        if line.startswith("isotherm ") and ">" not in line:
+            outcome = run(*shlex.split(line)[1:])
+            assert outcome.status == 0, f"{line}: {outcome.err}"
+        else:
+            in_a_shell(line)
+
+
+def in_a_shell(line: str) -> None:
+    launcher = Path("bin/isotherm")
+    if not launcher.exists():
+        launcher.parent.mkdir()
+        launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m isotherm "$@"\n')
+        launcher.chmod(0o755)
+    path = f"{launcher.parent.resolve()}:{os.environ['PATH']}"
+    subprocess.run(["bash", "-c", line], env={**os.environ, "PATH": path}, capture_output=True, check=True, timeout=300)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/cli.md", "docs/formats.md", "docs/tutorials/fraud-review.md"])
+def test_the_commands_of_a_document_work_as_printed(run: Run, document: str) -> None:
+    for path in filter(Path.is_file, Path().iterdir()):
+        path.unlink()
+    text = (ROOT / document).read_text(encoding="utf-8")
+    commands = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
+    lines = re.findall(r"^.* <<'EOF'\n(?:.*\n)*?EOF$|^.+$", commands, re.MULTILINE)
+    assert sum("isotherm" in line for line in lines) >= 1
+    work_as_printed(run, lines)
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
+def test_the_results_in_the_guide_are_what_comes_out(run: Run) -> None:
+    Path("edges.csv").write_text(
+        "source,target\nann,bob\nann,cat\nbob,cat\ncat,dan\ndan,eve\ndan,fay\neve,fay\nfay,gus\n"
+    )
+    code = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    assert len(code) == 1
+    exec(compile(code[0], "cli.md", "exec"), {})
+    printed = re.findall(r"\n(node,label,confidence\n.*?)\.\.\.", GUIDE, re.DOTALL)
+    assert Path("python.csv").read_text().startswith(printed[0])
+    assert run("classify", "edges.csv", "seeds.csv", "-q").out == Path("python.csv").read_text()
+    summary = re.findall(r"```text\n(edges.csv: .*?)```", GUIDE, re.DOTALL)
+    outcome = run("classify", "edges.csv", "seeds.csv", "-o", "result.csv")
+    assert _steady(summary[0]) == _steady(outcome.err)
+    assert "seconds" in outcome.err
+
+
+def _steady(text: str) -> str:
+    """What is the same each time."""
+    return re.sub(r"(?m)^isotherm: warning: .*\n|^(seconds|peak memory) .*$|residual .*", "", text)
+
+
+@pytest.mark.parametrize(
+    "module",
+    [classify, evaluate, explain, pack, suggest, update],
+    ids=["classify", "evaluate", "explain", "pack", "suggest", "update"],
+)
+def test_the_examples_of_the_help_work_as_printed(run: Run, module: ModuleType) -> None:
+    Path("labels.csv").rename("truth.csv")
+    Path("answers.csv").write_text("node,label,guess,confidence,value\ndan,tea,coffee,0.5,1\neve,,coffee,0.6,1\n")
+    lines = module.EXAMPLES.split("Examples:")[1].splitlines()
+    if module is classify:
+        assert run("pack", "edges.csv", "-o", "graph.iso", "-q").status == 0
+    work_as_printed(run, (line.replace("labels.csv", "truth.csv") if "evaluate" in line else line for line in lines))

@@ -1,0 +1,90 @@
+"""``isotherm classify --features``: a graph, and what else is known about its nodes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from commands import Run, runner
+
+import isotherm as iso
+from isotherm.paper.block_model import stochastic_block_model
+
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.CalibrationWarning")
+TRUTH = np.repeat(["fruit", "tools"], 60)
+WORDS = {"fruit": ["apple", "pear", "plum", "cherry", "juice"], "tools": ["hammer", "saw", "nail", "drill", "wood"]}
+
+
+@pytest.fixture
+def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Links that tell nothing, and in another order numbers and texts that tell the class."""
+    run = runner(tmp_path, capfd, monkeypatch)
+    row, col = stochastic_block_model([60, 60], 0.1, 0.1, 0).adjacency.nonzero()
+    rng = np.random.default_rng(0)
+    order = rng.permutation(120)
+    texts = [" ".join([*rng.choice(WORDS[TRUTH[i]], 3), "and"]) for i in order]
+    sizes = np.where(TRUTH[order] == "fruit", 0.0, 3.0) + rng.normal(size=120)
+    pl.DataFrame({"source": [f"n{i}" for i in row], "target": [f"n{i}" for i in col]}).write_csv("edges.csv")
+    pl.DataFrame(
+        {"item": [f"n{i}" for i in order], "size": sizes, "noise": 1000 * rng.random(120), "body": texts}
+    ).write_csv("items.csv")
+    pl.DataFrame({"node": [f"n{i}" for i in range(0, 120, 4)], "label": TRUTH[::4]}).write_csv("seeds.csv")
+    return run
+
+
+def share_right() -> float:
+    found = pl.read_csv("out.csv")
+    truth = {f"n{i}": label for i, label in enumerate(TRUTH)}
+    return float(np.mean([truth[node] == label for node, label in found.select("node", "label").iter_rows()]))
+
+
+def test_numbers_and_texts_beside_the_links(run: Run) -> None:
+    assert run("classify", "edges.csv", "seeds.csv", "-o", "out.csv").status == 0
+    assert share_right() < 0.8, "links alone cannot tell"
+    columns = ["--features", "items.csv", "--id", "item", "--force", "-o", "out.csv"]
+    outcome = run("classify", "edges.csv", "seeds.csv", *columns)
+    assert outcome.status == 0, outcome.err
+    assert "neighbours" in outcome.err, "the summary says how much each expert counted"
+    assert share_right() > 0.9, "columns are in units of their own"
+    outcome = run("classify", "edges.csv", "seeds.csv", "--text", "body", *columns, "--json")
+    assert outcome.status == 0, outcome.err
+    assert share_right() == 1
+    assert list(json.loads(outcome.out)["experts"]) == ["heat", "features", "neighbours"]
+
+
+def test_the_same_as_in_python(run: Run) -> None:
+    run("classify", "edges.csv", "seeds.csv", "--features", "items.csv", "--id", "item", "-o", "out.csv")
+    graph = iso.read_graph("edges.csv")
+    items = pl.read_csv("items.csv").drop("body").rename({"item": "id"})
+    clf = iso.DirichletClassifier().fit(graph, iso.read_seeds("seeds.csv"), features=items)
+    assert pl.read_csv("out.csv")["label"].to_list() == clf.labels_.tolist()
+
+
+def test_structure_is_chosen_by_name(run: Run) -> None:
+    found = {}
+    for name in ("auto", "spectral", "none"):
+        outcome = run("classify", "edges.csv", "seeds.csv", "--evidence", name, "--json", "--force", "-o", "out.csv")
+        found[name] = list(json.loads(outcome.out)["experts"])
+    assert found == {"auto": ["heat", "spectrum", "degree"], "spectral": ["heat", "spectrum", "degree"], "none": []}
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "words"),
+    [
+        ("classify", ["--features", "items.csv", "--vectors"], "--features is for the nodes of a graph"),
+        ("classify", ["--features", "lost.csv"], "lost.csv"),
+        ("classify", ["--features", "items.csv", "--text", "title"], "items.csv has no column 'title' for --text"),
+        (
+            "classify",
+            ["--features", "items.csv", "--rule", "centered"],
+            "need a rule on probabilities, not --rule centered",
+        ),
+        ("explore", ["--features", "items.csv", "--no-browser"], "the page goes by links alone: leave out --features"),
+    ],
+)
+def test_refusals(run: Run, command: str, arguments: list[str], words: str) -> None:
+    outcome = run(command, "edges.csv", "seeds.csv", *arguments)
+    assert outcome.status == 2
+    assert words in outcome.err
+    assert "Traceback" not in outcome.err

@@ -1,0 +1,79 @@
+"""``isotherm classify --vectors``: a table in, labels out."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from commands import Run, runner
+
+import isotherm as iso
+
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning", "ignore::isotherm.RareClassWarning")
+
+
+@pytest.fixture
+def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    return runner(tmp_path, capfd, monkeypatch)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    sides = np.arange(60) % 2
+    X = rng.standard_normal((60, 3)) + 6 * sides[:, None]
+    frame = pl.DataFrame({"id": [f"r{i}" for i in range(60)], "x": X[:, 0], "y": X[:, 1], "z": X[:, 2]})
+    frame.write_csv(tmp_path / "table.csv")
+    seeds = pl.DataFrame(
+        {"node": [f"r{i}" for i in range(12)], "label": ["left" if i % 2 else "right" for i in range(12)]}
+    )
+    seeds.write_csv(tmp_path / "known.csv")
+    return frame
+
+
+def test_rows_get_the_labels_of_the_classifier(run: Run, table: pl.DataFrame) -> None:
+    outcome = run("classify", "--vectors", "table.csv", "known.csv", "--k", "5", "-o", "out.csv")
+    assert outcome.status == 0, outcome.err
+    found = pl.read_csv("out.csv")
+    y = np.array(["left" if i % 2 else "right" for i in range(12)] + [None] * 48, dtype=object)
+    clf = iso.VectorClassifier(k=5, rule="centered").fit(table.select("x", "y", "z").to_numpy(), y)
+    assert found["node"].to_list() == table["id"].to_list()
+    assert found["label"].to_list() == clf.labels_.tolist()
+    assert (found["label"] == pl.Series(["left" if i % 2 else "right" for i in range(60)])).all()
+
+
+def test_the_accuracy_on_hidden_seeds_stands_beside_that_of_logistic_regression(run: Run, table: pl.DataFrame) -> None:
+    outcome = run("classify", "--vectors", "table.csv", "known.csv", "-o", "out.csv")
+    assert "accuracy 1.000, by logistic regression alone 1.000 (12 seeds hidden in turn)" in outcome.err
+    assert "hidden seeds" not in run("classify", "edges.csv", "seeds.csv", "-o", "plain.csv").err
+
+
+def test_texts_are_classified_by_their_words(run: Run, tmp_path: Path) -> None:
+    fruit, tools = "apple pear plum cherry juice", "hammer saw nail drill wood"
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice((fruit if i % 2 else tools).split(), 3)) for i in range(40)]
+    pl.DataFrame({"id": range(40), "body": texts}).write_parquet(tmp_path / "texts.parquet")
+    (tmp_path / "known.csv").write_text("node,label\n0,tools\n1,fruit\n2,tools\n3,fruit\n")
+    outcome = run("classify", "texts.parquet", "known.csv", "--text", "body", "--k", "8", "-o", "out.csv")
+    assert outcome.status == 0, outcome.err
+    assert pl.read_csv("out.csv")["label"].to_list() == ["fruit" if i % 2 else "tools" for i in range(40)]
+
+
+def test_columns_of_other_scales_are_told_in_options(run: Run, table: pl.DataFrame) -> None:
+    table.with_columns(pl.col("x") * 1000).write_csv("table.csv")
+    outcome = run("classify", "--vectors", "table.csv", "known.csv", "-o", "out.csv")
+    assert "column 0 of the table holds 100.0% of its variance" in outcome.err
+    assert "pass --scale" in outcome.err
+    assert "variance" not in run("classify", "--vectors", "table.csv", "known.csv", "--scale", "-o", "b.csv").err
+
+
+def test_bad_tables_end_with_one_sentence(run: Run, table: pl.DataFrame, tmp_path: Path) -> None:
+    table.with_columns(pl.when(pl.col("id") == "r3").then(None).otherwise(pl.col("y")).alias("y")).write_csv("gap.csv")
+    outcome = run("classify", "--vectors", "gap.csv", "known.csv", "-o", "out.csv")
+    assert outcome.status == 2
+    assert "gap.csv: row 3 has NaN in column 1: replace such values" in outcome.err
+    assert not (tmp_path / "out.csv").exists()
+    (tmp_path / "strangers.csv").write_text("node,label\nq1,left\nq2,right\n")
+    outcome = run("classify", "--vectors", "table.csv", "strangers.csv", "-o", "out.csv")
+    assert outcome.status == 2
+    assert "none of the 2 seeds is in the graph" in outcome.err

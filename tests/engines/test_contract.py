@@ -1,0 +1,119 @@
+"""The contract of engines, on each of them: the same problems, against dense linear algebra and against each other."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from problems import dense, harmonic
+
+import isotherm as iso
+from isotherm import engines
+from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.options import SolveOptions
+
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+
+
+@pytest.fixture(params=["local", "dask"])
+def engine(request: pytest.FixtureRequest) -> str:
+    if request.param == "dask":
+        request.getfixturevalue("cluster")
+    return str(request.param)
+
+
+def random_graph(kind: str = "undirected", n: int = 120) -> iso.Graph:
+    rng = np.random.default_rng(3)
+    source, target = rng.integers(n, size=(2, 2 * n))
+    weight = None if kind == "unweighted" else rng.lognormal(size=2 * n)
+    return iso.Graph.from_edges(source, target, weight, directed=kind == "directed", nodes=range(n))
+
+
+def given(graph: iso.Graph, seeds: int = 12, classes: int = 3) -> tuple[Any, Any]:
+    rng = np.random.default_rng(4)
+    nodes = np.sort(rng.choice(graph.n_nodes, seeds, replace=False))
+    return nodes, np.eye(classes)[np.arange(seeds) % classes]
+
+
+@pytest.mark.parametrize("kind", ["undirected", "unweighted"])
+def test_temperatures_are_those_of_a_dense_solve(engine: str, kind: str) -> None:
+    graph = random_graph(kind)
+    nodes, values = given(graph)
+    found = engines.solve(Problem.of(graph, nodes, values), SolveOptions(tol=1e-9, engine=engine))
+    np.testing.assert_allclose(found.temperatures, harmonic(dense(graph.heat), nodes, values), atol=1e-8)
+    assert found.converged
+    assert found.error_bound < 1e-6
+
+
+@pytest.mark.parametrize("side", ["both", "source"])
+def test_a_directed_graph_is_lifted(engine: str, side: str) -> None:
+    graph = random_graph("directed")
+    nodes, values = given(graph)
+    n = graph.n_nodes
+    held = np.concatenate([nodes, nodes + n]) if side == "both" else nodes
+    lifted = harmonic(dense(graph.heat), held, np.concatenate([values, values])[: len(held)])
+    expected = lifted[:n]
+    if side == "both":  # the mean over reached copies
+        known = ~np.isnan([lifted[:n], lifted[n:]])
+        with np.errstate(invalid="ignore"):
+            expected = np.nansum([lifted[:n], lifted[n:]], axis=0) / known.sum(axis=0)
+    found = engines.solve(Problem.of(graph, nodes, values, side=side), SolveOptions(tol=1e-9, engine=engine))
+    np.testing.assert_allclose(found.temperatures, expected, atol=1e-8)
+
+
+def test_soft_seeds_and_heat_that_enters(engine: str) -> None:
+    graph = random_graph()
+    nodes, values = given(graph)
+    weights = np.where(np.arange(len(nodes)) % 2, np.inf, 0.5)
+    entering = np.random.default_rng(5).random((graph.n_nodes, values.shape[1]))
+    exact, options = SolveOptions(tol=1e-10, solver="direct"), SolveOptions(tol=1e-9, engine=engine)
+    extra: tuple[dict[str, Any], ...] = ({"weights": weights}, {"source": entering})
+    for more in extra:
+        problem = Problem.of(graph, nodes, values, **more)
+        expected = engines.solve(problem, exact).temperatures
+        found = engines.solve(problem, options).temperatures
+        np.testing.assert_allclose(found, expected, atol=1e-7 * float(np.nanmax(expected)))
+
+
+def test_many_columns_come_in_blocks(engine: str) -> None:
+    graph = random_graph(n=300)
+    nodes, values = given(graph, seeds=60, classes=20)
+    problem = Problem.of(graph, nodes, values)
+    expected = harmonic(dense(graph.heat), nodes, values)
+    for part, found in engines.solve_in_blocks(problem, SolveOptions(tol=1e-9, engine=engine)):
+        np.testing.assert_allclose(found.temperatures, expected[:, part], atol=1e-8)
+
+
+def test_a_certificate_bounds_the_error(engine: str) -> None:
+    graph = random_graph()
+    nodes, values = given(graph)
+    problem = Problem.of(graph, nodes, values)
+    expected = harmonic(dense(graph.heat), nodes, values)
+    options = SolveOptions(tol=1e-3, engine=engine)
+    certificate = engines.certify(problem, engines.solve(problem, options).temperatures, options)
+    bound = certificate.times[:, None] * certificate.residual
+    known = ~np.isnan(expected)
+    assert np.all(np.abs(certificate.temperatures - expected)[known] <= bound[known] + 1e-12)
+    assert certificate.error_bound < 0.1
+
+
+def test_a_classifier_answers_everything(engine: str) -> None:
+    rng = np.random.default_rng(6)
+    n = 400
+    community = np.arange(n) % 4
+    ends = rng.integers(n, size=(2, 12 * n))
+    kept = (community[ends[0]] == community[ends[1]]) | (rng.random(12 * n) < 0.1)
+    graph = iso.Graph.from_edges(*ends[:, kept], nodes=range(n))
+    seeds = {node: f"c{community[node]}" for node in rng.choice(n, 80, replace=False).tolist()}
+    usual = iso.DirichletClassifier(tol=1e-6, solver="cg").fit(graph, seeds)
+    clf = iso.DirichletClassifier(tol=1e-6, engine=engine).fit(graph, seeds)
+    np.testing.assert_allclose(clf.temperatures_, usual.temperatures_, atol=1e-5)
+    np.testing.assert_allclose(clf.confidence_, usual.confidence_, atol=1e-3)
+    assert (clf.labels_ == usual.labels_).mean() > 0.99
+    node = next(node for node in range(n) if node not in seeds)
+    shares = clf.explain(node)
+    assert sum(shares["share"]) == pytest.approx(1)
+    np.testing.assert_array_equal(shares["seed"][:3], usual.explain(node)["seed"][:3])
+    assert set(clf.suggest(5)) == set(usual.suggest(5))
+    for each in (clf, usual):
+        each.update(add={node: "c0"}, remove=[next(iter(seeds))])
+    np.testing.assert_allclose(clf.temperatures_, usual.temperatures_, atol=1e-5)

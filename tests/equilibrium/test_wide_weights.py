@@ -1,0 +1,126 @@
+"""Weights in any unit, and weights that differ by many orders of magnitude: right, or said not to be."""
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from problems import dense, harmonic
+
+import isotherm as iso
+from isotherm.equilibrium.columns import joined
+from isotherm.equilibrium.dirichlet import Problem, interior_system, solve
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.scaling import in_good_unit
+from isotherm.equilibrium.solvers import Source
+from isotherm.equilibrium.solvers.exact import Exact
+
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.ConvergenceWarning")
+
+
+def random_graph(seed: int, decades: float) -> tuple[iso.Graph, NDArray[np.int64]]:
+    """A small graph whose weights span so many powers of ten, and three seeds."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 60))
+    edges = int(rng.integers(n, 3 * n))
+    weights = 10.0 ** rng.uniform(-decades / 2, decades / 2, edges)
+    source, target = rng.integers(n, size=(2, edges))
+    graph = iso.Graph.from_edges(source, target, weights, nodes=range(n))
+    return graph, np.sort(rng.choice(n, 3, replace=False))
+
+
+@pytest.mark.parametrize("factor", [1e-310, 1e-300, 1e-38, 1e-35, 1e38, 1e300])
+@pytest.mark.parametrize("solver", ["auto", "cg", "elimination", "direct"])
+def test_the_unit_of_weights_does_not_matter(solver: str, factor: float) -> None:
+    n = 1500
+    weights = np.ldexp(np.random.default_rng(0).integers(1, 9, n - 1).astype(float), -1)
+    plain, scaled = (iso.Graph.from_edges(range(n - 1), range(1, n), unit * weights) for unit in (1.0, factor))
+    expected, found = (
+        iso.DirichletClassifier(solver=solver).fit(graph, {0: "a", n - 1: "b"}) for graph in (plain, scaled)
+    )
+    assert found.solution_.converged
+    np.testing.assert_array_equal(found.labels_, expected.labels_)
+    np.testing.assert_allclose(found.temperatures_, expected.temperatures_, atol=1e-3)
+
+
+@pytest.mark.parametrize("decades", [12, 40])
+@pytest.mark.parametrize("solver", ["auto", "direct", "elimination", "cg"])
+def test_right_or_said_not_to_be(solver: str, decades: int) -> None:
+    for seed in range(25 if decades == 12 else 10):
+        graph, seeds = random_graph(seed, decades)
+        exact = harmonic(dense(graph.heat), seeds, np.eye(3))
+        options = SolveOptions(solver=solver, tol=1e-3, max_iter=2000)
+        solution = solve(Problem.of(graph, seeds, np.eye(3)), options)
+        np.testing.assert_array_equal(np.isnan(solution.temperatures), np.isnan(exact))
+        error = np.nanmax(np.abs(solution.temperatures - exact), axis=0) / np.nanstd(exact, axis=0)
+        assert error.max() <= solution.error_bound + 1e-13
+        assert error.max() <= 3e-3 or not solution.converged
+        if solver in ("auto", "direct"):
+            assert solution.converged  # small graphs are solved whatever their weights
+
+
+def test_a_bound_is_relative_to_the_spread_at_equilibrium() -> None:
+    """Relative to the spread of the temperatures found, it was smaller than the error by one part in 40,000."""
+    graph = iso.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1e-3, 1e15, 1e-8, 1e-17])
+    problem = Problem.of(graph, np.array([0, 3]), np.eye(2))
+    solution = solve(problem, SolveOptions(solver="elimination", tol=1e-3))
+    heat = Fraction(1e-8) / (Fraction(1e-3) + Fraction(1e-8)), Fraction(1e-17) / (Fraction(1e15) + Fraction(1e-17))
+    exact = np.array([0, *map(float, heat), 1])
+    error = np.abs(solution.temperatures[:, 1] - exact).max() / exact.std()
+    assert error <= solution.error_bound <= 2 * error
+    lost = [replace(solution, error_bound=1.5)]
+    assert joined(lost, None).error_bound == np.inf  # all differences may be errors, and the true spread 0
+
+
+@pytest.mark.parametrize("solver", ["auto", "direct", "elimination", "cg", "sweeps"])
+def test_subnormal_weights(solver: str) -> None:
+    graph = iso.Graph.from_edges(range(5), range(1, 6), [1, 1e-310, 1, 1e-310, 1.0])
+    clf = iso.DirichletClassifier(solver=solver).fit(graph, {0: "a", 5: "b"})
+    assert clf.labels_.tolist()[:2] == ["a", "a"]
+    assert clf.labels_.tolist()[4:] == ["b", "b"]
+    assert not np.isnan(clf.temperatures_).any()
+    if clf.solution_.converged:
+        np.testing.assert_allclose(clf.temperatures_[2:4], 0.5, atol=1e-3)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_exact_elimination_takes_sources_and_closed_columns(seed: int) -> None:
+    graph, seeds = random_graph(seed, 4)
+    system = interior_system(graph.heat, seeds)
+    inside = np.flatnonzero(system.interior)
+    heat = np.random.default_rng(seed).normal(size=(len(inside), 2))
+    found = Exact(system).solve(np.eye(3)[:, 1:], SolveOptions(), source=Source(inside, heat), closed=True).temperatures
+    matrix = np.diag(system.degree) - dense(graph.heat)
+    right = heat - matrix[np.ix_(inside, seeds)] @ np.eye(3)[:, 1:]
+    expected: Any = np.linalg.solve(matrix[np.ix_(inside, inside)], right)
+    np.testing.assert_allclose(found[inside], expected, rtol=1e-6, atol=1e-9 * np.abs(expected).max())
+
+
+def test_a_unit_is_a_power_of_two_and_is_left_alone_if_good() -> None:
+    graph = iso.Graph.from_edges([0, 1], [1, 2], [0.3, 700.0])
+    assert in_good_unit(graph.heat)[0] is graph.heat
+    tiny = iso.Graph.from_edges([0, 1], [1, 2], [0.3e-50, 700e-50])
+    heat, factor = in_good_unit(tiny.heat)
+    assert np.frexp(factor)[0] == 0.5
+    assert heat.weights is not None
+    assert tiny.heat.weights is not None
+    np.testing.assert_array_equal(heat.weights, factor * tiny.heat.weights)
+
+
+@pytest.mark.parametrize("sweeps", [5, 29])
+def test_heat_that_has_only_just_arrived_is_not_lost(sweeps: int) -> None:
+    """After 29 sweeps from 0, networkx has spread both labels as far; float32 temperatures would not show it."""
+    path = nx.path_graph(200)
+    nx.set_node_attributes(path, {0: "a", 199: "b"}, "label")
+    expected = nx.algorithms.node_classification.harmonic_function(path, max_iter=sweeps + 1)
+    values = np.full((200, 2), np.nan)
+    values[[0, 199]] = np.eye(2)
+    options = {"tol": None, "max_iter": sweeps, "start": np.zeros((200, 2))}
+    found = iso.solve_dirichlet(path, values, solver="sweeps", **options)  # type: ignore[arg-type]
+    warm = found.max(axis=1) > 0
+    assert np.count_nonzero(warm) == 2 * (sweeps + 1)
+    labels = np.array(["a", "b"])[found.argmax(axis=1)]
+    assert labels[warm].tolist() == [label for label, known in zip(expected, warm, strict=True) if known]

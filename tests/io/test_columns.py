@@ -1,0 +1,183 @@
+"""Which column is which: usual names, row numbers, unclear tables, and numbers that are not read."""
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from isotherm.graphs import Graph
+from isotherm.io import FileError, FileWarning, UnclearError, read_graph, read_graph_file, read_seeds, read_seeds_file
+
+PAIRS = [
+    ("from", "to"),
+    ("from_account", "to_account"),
+    ("FromNodeId", "ToNodeId"),
+    ("From Account", "To Account"),
+    ("src", "dst"),
+    ("source", "target"),
+    ("source_id", "target_id"),
+    ("sourceid", "targetid"),
+    ("sender", "receiver"),
+    ("sender_id", "recipient_id"),
+    ("head", "tail"),
+    ("id1", "id2"),
+    ("id_1", "id_2"),
+    ("node1", "node2"),
+    ("account1", "account2"),
+    ("person_a", "person_b"),
+    ("citing", "cited"),
+    ("citing_paper", "cited_paper"),
+    ("follower", "followee"),
+    ("nameOrig", "nameDest"),
+    ("origin", "destination"),
+    ("u", "v"),
+    ("i", "j"),
+]
+
+
+@pytest.mark.parametrize("order", ["between", "behind"])
+@pytest.mark.parametrize("pair", PAIRS, ids="/".join)
+def test_usual_names_of_ends(tmp_path: Path, pair: tuple[str, str], order: str) -> None:
+    others = {"when": ["may", "june"], "note": ["x", "y"], "type": ["p", "q"]}
+    ends = {pair[0]: ["ann", "bob"], pair[1]: ["bob", "cat"]}
+    columns = ["when", *ends, "note", "type"] if order == "behind" else ["when", pair[1], "note", pair[0], "type"]
+    pl.DataFrame({**others, **ends}).select(columns).write_csv(tmp_path / "e.csv")
+    roles = read_graph_file(tmp_path / "e.csv", header=True).layout.roles
+    assert [roles[end] and roles[end].name for end in ("source", "target")] == list(pair)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("header", [["from_account", "to_account"], ["payer", "shop"]])
+@pytest.mark.parametrize("index", [[0, 1, 2], [4, 2, 9]])
+def test_the_index_of_pandas_is_no_node(tmp_path: Path, header: list[str], index: list[int]) -> None:
+    rows = [("ann", "bob"), ("bob", "cat"), ("cat", "ann")]
+    frame = pd.DataFrame(rows, columns=header, index=index)
+    frame.to_csv(tmp_path / "e.csv")
+    columns = dict(zip(header, zip(*rows, strict=True), strict=True))
+    pl.DataFrame({"__index_level_0__": index, **columns}).write_parquet(tmp_path / "e.parquet")
+    pd.read_csv(tmp_path / "e.csv").to_csv(tmp_path / "twice.csv", index=False)  # "Unnamed: 0"
+    for name in ("e.csv", "e.parquet", "twice.csv"):
+        assert read_graph(tmp_path / name).nodes.tolist() == ["ann", "bob", "cat"], name
+
+
+def test_the_index_of_pandas_is_no_seed(tmp_path: Path) -> None:
+    frame = pd.DataFrame({"customer": ["ann", "bob"], "risk": ["low", "high"]})
+    frame.to_csv(tmp_path / "s.csv")
+    assert read_seeds(tmp_path / "s.csv") == {"ann": "low", "bob": "high"}
+    frame["risk"].to_csv(tmp_path / "s.csv")  # here the index is all there is for a node
+    assert read_seeds(tmp_path / "s.csv") == {"0": "low", "1": "high"}
+
+
+@pytest.mark.parametrize(
+    ("header", "node", "label"),
+    [
+        ("account_id,is_fraud", "account_id", "is_fraud"),
+        ("id,label", "id", "label"),
+        ("node,class", "node", "class"),
+        ("account,fraud", "account", "fraud"),
+        ("user,is_bot", "user", "is_bot"),
+        ("customerId,isFraud", "customerId", "isFraud"),
+        ("country,account_id,is_fraud", "account_id", "is_fraud"),
+        ("country,age,label,account_id", "account_id", "label"),
+        ("fraud,account", "account", "fraud"),
+    ],
+)
+def test_headers_of_seeds(tmp_path: Path, header: str, node: str, label: str) -> None:
+    names = header.split(",")
+    rows = [{name: f"{name[:2]}{number}" for name in names} for number in range(3)]
+    (tmp_path / "s.csv").write_text("\n".join([header, *(",".join(row.values()) for row in rows)]))
+    read = read_seeds_file(tmp_path / "s.csv")
+    assert read.layout.header
+    assert read.seeds == {row[node]: row[label] for row in rows}
+
+
+@pytest.mark.parametrize(
+    "rows", ["ann,fraud\nbob,clean\n", "user_1,bot\nuser_2,bot\n", "account,clean\nfraud,account\n"]
+)
+def test_seeds_that_are_no_headers(tmp_path: Path, rows: str) -> None:
+    (tmp_path / "s.csv").write_text(rows)
+    assert len(read_seeds(tmp_path / "s.csv")) == 2
+
+
+@pytest.mark.parametrize(
+    ("rows", "choice"),
+    [
+        ("when,x,y,z\n1,a,b,c\n2,b,c,d\n", "source='x' target='y'"),
+        ("from_bank,from_acct,to_bank,to_acct\n1,a,b,c\n2,b,c,d\n", "source='from_bank' target='to_bank'"),
+    ],
+)
+def test_unclear_edges_are_refused(tmp_path: Path, rows: str, choice: str) -> None:
+    (tmp_path / "e.csv").write_text(rows)
+    with pytest.raises(UnclearError, match=f"has 4 columns, .*; choose two of them, as in {choice}$"):
+        read_graph(tmp_path / "e.csv")
+    assert read_graph(tmp_path / "e.csv", source=2, target=4, weight=False).n_edges == 2
+
+
+def test_unclear_seeds_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("account_id,branch_id,age,is_fraud\na,b,1,x\nc,d,2,y\n")
+    with pytest.raises(
+        UnclearError, match=r"which are nodes and which are labels: .* node='account_id' label='is_fraud'"
+    ):
+        read_seeds(path)
+    assert read_seeds(path, node="account_id") == {"a": "x", "c": "y"}
+
+
+def test_a_repeated_name_is_refused_only_if_it_matters(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("Account,Account,note,note\na,b,x,y\nb,c,x,y\n")
+    with pytest.raises(FileError, match=r"several columns named 'Account', number 1 and 2; give the number .* source"):
+        read_graph(path, source="Account", target=2, header=True)
+    assert read_graph(path, source=1, target=2, header=True).n_edges == 2
+
+
+def test_numbers_that_are_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "e.csv"
+    path.write_text("from,to,amount,fee\na,b,5,1\nb,c,2,1\n")
+    with pytest.warns(FileWarning, match="the numbers in 'amount', 'fee' are not read, .* weight='amount', .*=False"):
+        assert not read_graph(path).weighted
+    assert read_graph(path, weight="amount").weighted  # warnings are errors here
+    assert not read_graph(path, weight=False).weighted
+    path.write_text("from,to,year,bank_id,note\na,b,1999,1,x\nb,c,2001,2,y\n")  # no weights, clearly
+    assert not read_graph(path).weighted
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("g.edgelist", {}),
+        ("g.txt", {}),
+        ("g.txt.gz", {}),
+        ("g.csv", {"delimiter": ","}),
+        ("g.tsv", {"delimiter": "\t"}),
+    ],
+)
+def test_edge_lists_of_networkx_have_weights(tmp_path: Path, name: str, told: dict[str, Any]) -> None:
+    graph = nx.Graph()
+    graph.add_weighted_edges_from((f"a{i}", f"a{i * 7 % 999}", 1 + i / 8) for i in range(1, 100))
+    graph.add_edge("a1", "a3", weight=np.float64(2.5), note="x, y", when=3)
+    graph.add_edge("a1", "a5")  # networkx takes 1 for its weight
+    nx.write_edgelist(graph, tmp_path / name, **told)
+    found = read_graph(tmp_path / name)
+    expected = nx.to_scipy_sparse_array(graph, nodelist=found.nodes.tolist())
+    assert abs(found.adjacency - expected).max() == 0
+
+
+def test_ids_in_braces_stay_ids(tmp_path: Path) -> None:
+    (tmp_path / "e.txt").write_text("{a} {b}\n{b} {c}\n")
+    assert read_graph(tmp_path / "e.txt").nodes.tolist() == ["{a}", "{b}", "{c}"]
+
+
+def test_a_header_that_only_the_graph_shows(tmp_path: Path) -> None:
+    graph = Graph.from_edges(["ann", "bob"], ["bob", "cat"])
+    path = tmp_path / "s.csv"
+    path.write_text("acct,kind\nann,1\nbob,-1\ncat,2\n")
+    header = r"the first row \('acct', 'kind'\) is read as a header; .* header=True"
+    with pytest.warns(FileWarning, match="label -1"), pytest.warns(FileWarning, match=header):
+        assert read_seeds(path, like=graph) == {"ann": "1", "cat": "2"}
+    assert "acct" in read_seeds(path)
+    path.write_text("acct,kind\nann,kind\ncat,2\n")  # a label that occurs again
+    assert "acct" in read_seeds(path, like=graph)

@@ -1,0 +1,201 @@
+"""The kernels that build, check and number graphs, native and reference, compared with plain Python and SciPy."""
+
+from copy import copy
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernel_cases import BACKENDS, DTYPES, each_backend, random_graph
+from problems import adjacencies
+from scipy.sparse import block_array, csr_array, random_array
+
+
+@given(adjacencies(), st.data())
+@settings(max_examples=60)
+def test_scan(matrix: csr_array, data: st.DataObject) -> None:
+    change = data.draw(st.sampled_from(["none", "loop", "drop an entry", "swap two indices", "weight"]))
+    matrix = matrix.copy()
+    if matrix.nnz and change == "loop":
+        matrix = csr_array(matrix + csr_array(([1.0], ([1], [1])), shape=matrix.shape))
+    elif matrix.nnz and change == "drop an entry":
+        matrix.data[data.draw(st.integers(0, matrix.nnz - 1))] = 0
+        matrix.eliminate_zeros()
+    elif matrix.nnz and change == "weight":
+        matrix.data[data.draw(st.integers(0, matrix.nnz - 1))] *= 1 + 1e-15
+    indices = matrix.indices.copy()
+    long_rows = np.flatnonzero(np.diff(matrix.indptr) > 1)
+    if change == "swap two indices" and len(long_rows):
+        first = matrix.indptr[long_rows[0]]
+        indices[first : first + 2] = indices[first : first + 2][::-1]
+        matrix.data[first : first + 2] = matrix.data[first : first + 2][::-1]
+    unsorted = csr_array((matrix.data, indices, matrix.indptr), shape=matrix.shape)
+    expected = (
+        not (change == "swap two indices" and len(long_rows)),
+        bool((unsorted.todense() == unsorted.todense().T).all()),
+        int((matrix.diagonal() > 0).sum()),
+    )
+    for backend in BACKENDS:
+        arrays = matrix.indptr.astype(np.int64), indices.astype(np.int32), matrix.data.astype(np.float64)
+        assert tuple(backend.scan(*arrays, 2)) == expected
+
+
+@each_backend
+@pytest.mark.parametrize(("n", "density"), [(1, 0), (1, 1), (40, 0.1), (2000, 0.4)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bipartite(backend: ModuleType, weighted: bool, n: int, density: float) -> None:
+    """Also where there is enough to do for several threads."""
+    arcs = random_array((n, n), density=density, rng=np.random.default_rng(0), format="csr")
+    weights = arcs.data if weighted else None
+    indptr, indices = np.empty(2 * n + 1, np.int64), np.empty(2 * arcs.nnz, np.int32)
+    found = np.empty(2 * arcs.nnz) if weighted else None
+    given = arcs.indptr.astype(np.int64), arcs.indices.astype(np.int32), weights
+    backend.bipartite(*given, indptr, indices, found, 3)
+    matrix = csr_array((np.ones(len(indices)) if found is None else found, indices, indptr), shape=(2 * n, 2 * n))
+    known = arcs if weighted else (arcs > 0).astype(float)
+    assert (matrix != block_array([[None, known], [known.T, None]], format="csr")).nnz == 0
+    assert tuple(backend.scan(indptr, indices, found, 1)) == (True, True, 0)
+
+
+@each_backend
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", [None, *DTYPES])
+@pytest.mark.parametrize(("n", "entries"), [(1, 0), (1, 9), (30, 1000), (500, 3000), (1000, 200_000)])
+def test_assemble(backend: ModuleType, n: int, entries: int, dtype: Any, threads: int) -> None:
+    """Short rows and long ones, grouped and not, with equal entries, whose weights stay in the order of the list."""
+    rng = np.random.default_rng(entries)
+    rows, columns = (n * rng.random((2, entries)) ** [[2], [1.3]]).astype(np.int32)
+    rows[: entries // 2].sort()
+    weights = None if dtype is None else rng.random(entries).astype(dtype)
+    indptr, indices, found = np.empty(n + 1, np.int64), np.empty(entries, np.int32), copy(weights)
+    backend.assemble(rows, columns, weights, indptr, indices, found, threads)
+    order = sorted(range(entries), key=lambda e: (rows[e], columns[e]))
+    np.testing.assert_array_equal(indptr, [0, *np.cumsum(np.bincount(rows, minlength=n))])
+    np.testing.assert_array_equal(indices, columns[order])
+    if weights is not None:
+        np.testing.assert_array_equal(found, weights[order])
+
+
+def numbered(pairs: list[tuple[int, int]], known: dict[int, int]) -> tuple[list[list[int]], list[int]]:
+    """What `number` should give: the positions of each pair, and where keys are new."""
+    codes, first = [], []
+    for row, pair in enumerate(pairs):
+        for end, key in enumerate(pair):
+            if key not in known:
+                known[key] = len(known)
+                first.append(2 * row + end)
+        codes.append([known[key] for key in pair])
+    return codes, first
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 400)), max_size=60), max_size=4), st.data())
+@settings(max_examples=60)
+def test_number_and_rehash(batches: list[list[tuple[int, int]]], data: st.DataObject) -> None:
+    """Keys whose words or checks agree, in tables that are nearly full and grow in between."""
+    distinct = data.draw(st.integers(1, 2**64 - 1))
+    for backend in BACKENDS:
+        table, known = np.zeros((64, 2), dtype=np.uint64), dict[int, int]()
+        for pairs in batches:
+            if len(known) + 2 * len(pairs) >= len(table):
+                grown = np.zeros((8 * len(table), 2), dtype=np.uint64)
+                backend.rehash(table, grown)
+                table = grown
+            ends = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T.copy()
+            words, checks = ends % 7 * np.uint64(distinct), ends // 7 << np.uint64(32)
+            codes, size = np.empty(ends.shape, dtype=np.int32), len(known)
+            first = backend.number(table, size, words[0], checks[0], words[1], checks[1], *codes)
+            assert (codes.T.tolist(), first.tolist()) == numbered(pairs, known)
+
+
+@each_backend
+def test_text_keys(backend: ModuleType) -> None:
+    """Equal texts have equal keys wherever they are stored; others differ in both hashes."""
+    lengths = (0, 1, 3, 4, 7, 8, 11, 12, 13, 15, 16, 17, 24, 31, 32, 33, 100)
+    starts = [""] + [letter * length for length in lengths for letter in ("a", "b", "\0", "é")]
+    texts = sorted({start + end for start in starts for end in ("", "\0", "x", "ax", "\0\0\0", "12345678")})
+    scattered = pl.Series([text for text in texts for _ in range(3)]).gather(np.arange(0, 3 * len(texts), 3))
+    chunks = pl.concat([pl.Series(["filler of some length", *texts[:50]])[1:], pl.Series(texts[50:])], rechunk=False)
+    found = []
+    for series in (pl.Series(texts), scattered, chunks):
+        keys = np.empty((2, len(texts)), dtype=np.uint64)
+        backend.text_keys(series, *keys)
+        assert all(len(np.unique(hashes >> np.uint64(32))) == len(texts) for hashes in keys)
+        found.append(keys)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@each_backend
+def test_text_keys_are_spread(backend: ModuleType) -> None:
+    """Of 100,000 texts none share 64 bits, and about as many as chance would have it share the lowest or highest 32."""
+    texts = pl.Series([f"Article_{number}" for number in range(100_000)])
+    keys = np.empty((2, len(texts)), dtype=np.uint64)
+    backend.text_keys(texts, *keys)
+    for hashes in keys:
+        assert len(np.unique(hashes)) == len(texts)
+        for half in (hashes & np.uint64(0xFFFFFFFF), hashes >> np.uint64(32)):
+            assert len(texts) - len(np.unique(half)) < 10  # 1.2 are expected
+    bits = np.unpackbits(keys.T.copy().view(np.uint8), axis=1)  # (texts, 128)
+    correlations = np.corrcoef(bits.T) - np.eye(128)
+    assert np.abs(correlations).max() < 0.02  # six times the standard deviation
+
+
+@given(adjacencies(), st.data())
+@settings(max_examples=60)
+def test_reach(matrix: csr_array, data: st.DataObject) -> None:
+    n = matrix.shape[0]
+    seeds = data.draw(st.sets(st.integers(0, n - 1), min_size=1))
+    hops = np.linalg.matrix_power((np.asarray(matrix.todense()) > 0) + np.eye(n), n)
+    for backend in BACKENDS:
+        reached = np.zeros(n, dtype=np.uint8)
+        reached[list(seeds)] = 1
+        backend.reach(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), reached)
+        np.testing.assert_array_equal(reached > 0, hops[:, list(seeds)].any(axis=1))
+
+
+@each_backend
+@pytest.mark.parametrize("weighted", [False, True])
+def test_renumber(backend: ModuleType, weighted: bool) -> None:
+    graph, matrix = random_graph(50, weighted, np.float64)
+    order = np.random.default_rng(0).permutation(50)[:30].astype(np.int32)
+    indptr, indices, weights = backend.renumber(*graph, order)
+    data = np.ones(len(indices)) if weights is None else weights
+    found = csr_array((data, indices, indptr), shape=(30, 30)).todense()
+    np.testing.assert_array_equal(found, matrix[np.ix_(order, order)])
+    assert (weights is None) != weighted
+
+
+@given(adjacencies())
+@settings(max_examples=60)
+def test_components(matrix: csr_array) -> None:
+    n = matrix.shape[0]
+    hops = np.linalg.matrix_power((np.asarray(matrix.todense()) > 0) + np.eye(n), n) > 0
+    first = hops.argmax(axis=1)  # the first node of the component of each
+    for backend in BACKENDS:
+        found = backend.components(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32))
+        np.testing.assert_array_equal(found, np.searchsorted(np.unique(first), first))
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("most", [0, 40, 10**9])
+def test_push_moves_residuals_and_keeps_the_balance(backend: ModuleType, weighted: bool, dtype: Any, most: int) -> None:
+    graph, matrix = random_graph(60, weighted, dtype)
+    degree = np.asarray(matrix.sum(axis=1), dtype=dtype)
+    degree[::7] = 0  # held
+    nodes = np.flatnonzero(degree)[:3]
+    x, r = np.zeros((60, 4), dtype), np.zeros((60, 4), dtype)
+    r[nodes, 0], r[nodes, 1], r[nodes, 2] = [1.0, 2.0, 0.5], [-1.0, 2.0, 0.0], [3.0, 3.0, 3.0]
+    before, least, inside = r.copy(), np.array([1e-4, 1e-3]), degree > 0
+    left = backend.push(*graph, degree, least, most, x, r, 2)
+    np.testing.assert_allclose((degree[:, None] * x - matrix @ x + r)[inside], before[inside], atol=1e-5)
+    assert not x[~inside].any()
+    assert not r[~inside].any()
+    np.testing.assert_allclose(left, (np.abs(r[inside, :2]) / degree[inside, None]).max(axis=0), rtol=1e-6)
+    np.testing.assert_array_equal(r[:, 2:], before[:, 2:])  # columns without a limit stay as they are
+    assert x.any() == (most > 0)
+    assert (left <= least).all() == (most == 10**9)

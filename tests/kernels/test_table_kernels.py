@@ -1,0 +1,121 @@
+"""The kernels on tables of nodes by classes, and on groups of rows, compared with plain NumPy."""
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from kernel_cases import DTYPES, each_backend
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, random_array
+from scipy.special import softmax
+
+ROWS = [1, 300, 40_000]  # the last is shared out among threads
+
+
+def table(rows: int, columns: int, dtype: Any) -> NDArray[Any]:
+    """Random temperatures; about a tenth of the rows is unreached, but not the first."""
+    rng = np.random.default_rng(rows)
+    x = rng.random((rows, columns)).astype(dtype)
+    x[1:][rng.random(rows - 1) < 0.1] = np.nan
+    return x
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+def test_table_moments(backend: ModuleType, rows: int, dtype: Any) -> None:
+    x = table(rows, 7, dtype)
+    count, *sums = backend.table_moments(x, 2)
+    known = x[~np.isnan(x[:, 0])].astype(np.float64)
+    assert count == len(known)
+    np.testing.assert_allclose(sums, np.concatenate([known.sum(axis=0), (known**2).sum(axis=0)]))
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+def test_best_columns(backend: ModuleType, rows: int, dtype: Any) -> None:
+    x = (10 * table(rows, 5, dtype)).round()  # with ties
+    x[0, 2] = np.nan  # a class without temperatures
+    best = np.empty(rows, np.int64)
+    backend.best_columns(x, best, 2)
+    np.testing.assert_array_equal(best, np.where(np.isnan(x[:, 0]), -1, x.argmax(axis=1)))
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+def test_combine(backend: ModuleType, rows: int, dtype: Any) -> None:
+    rng, base = np.random.default_rng(0), table(rows, 7, dtype)
+    block, near = rng.random((rows, 8)).astype(dtype), rng.random((5, 7)).astype(dtype)
+    times, everywhere = rng.random(rows).astype(dtype), rng.random(7).astype(dtype)
+    out = np.empty_like(base)
+    backend.combine(base, block, near, times, everywhere, out, 2)
+    expected = base + block[:, :5] @ near + times[:, None] * everywhere
+    np.testing.assert_allclose(out, expected, rtol=1e-5)
+
+
+@each_backend
+@pytest.mark.parametrize("kinds", [3, 5])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+def test_chances(backend: ModuleType, rows: int, dtype: Any, kinds: int) -> None:
+    rng, T = np.random.default_rng(1), table(rows, 4, dtype)
+    direct = csr_array(random_array((rows, 4), density=0.05, rng=rng) / 4)
+    d, mean, shares = rng.integers(0, 9, rows).astype(float), rng.random(4), np.array([0.1, 0.2, 0.3, 0.4])
+    slopes, bias, root = rng.random(kinds), rng.random(4), rng.random((kinds, kinds))
+    covariance, out = root @ root.T, np.empty((rows, 4))
+    near = direct.indptr.astype(np.int64), direct.indices.astype(np.int32), direct.data, d
+    backend.chances(T, *near, mean, shares, slopes, covariance, bias, 0.1, out, 2)
+    R, d = direct.toarray(), d[:, None]
+    r = R.sum(axis=1, keepdims=True)
+    evidence = [
+        np.log((d * T + mean) / ((d + 1) * mean)),
+        T - mean,
+        (T - mean) * np.sqrt(d),
+        np.log((d * np.maximum(T - R, 0) + mean) / ((d * (1 - r) + 1) * mean)),
+        np.log((d * R + shares) / ((d * r + 1) * shares)),
+    ][:kinds]
+    centred = np.stack([each - each.mean(axis=1, keepdims=True) for each in evidence], axis=2)  # (n, K, kinds)
+    variance = np.einsum("nks,st,nkt->n", centred, covariance, centred)
+    trust = 1 / np.sqrt(1 + np.pi / 8 * variance * 2 / 3)
+    logits = (np.stack(evidence, axis=2) @ slopes + bias) * trust[:, None]
+    expected = 0.9 * softmax(np.log(shares) + logits, axis=1) + 0.1 * shares
+    np.testing.assert_allclose(out, np.nan_to_num(expected), rtol=1e-5 if dtype == np.float32 else 1e-10)
+
+
+@each_backend
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+def test_groups(backend: ModuleType, rows: int, dtype: Any, weighted: bool) -> None:
+    rng = np.random.default_rng(2)
+    x, group = rng.random((rows, 8)).astype(dtype), rng.integers(-1, 3, rows).astype(np.int32)
+    weight = rng.random(rows).astype(dtype) if weighted else None
+    factor = (np.ones(rows) if weight is None else weight)[:, None]
+    sums, amounts = np.zeros((3, 8)), rng.random((3, 8)).astype(dtype)
+    backend.group_sums(group, weight, x, sums, 2)
+    expected = np.stack([(factor * x)[group == each].sum(axis=0, dtype=np.float64) for each in range(3)])
+    np.testing.assert_allclose(sums, expected, rtol=1e-5)
+    shifted = x.copy()
+    backend.group_shift(group, weight, amounts, shifted, 2)
+    np.testing.assert_allclose(shifted, np.where(group[:, None] >= 0, x + factor * amounts[group], x), rtol=1e-5)
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+def test_rank(backend: ModuleType, rows: int, dtype: Any) -> None:
+    x = (20 * table(rows, 11, dtype)).round() / 4  # with ties
+    scores, classes = np.full((rows, 3), -np.inf), np.full((rows, 3), -1, np.int32)
+    mass = np.zeros(rows)
+    for first in (0, 4, 8):
+        backend.rank(np.ascontiguousarray(x[:, first : first + 4]), first, scores, classes, mass, 2)
+    known = ~np.isnan(x[:, 0])
+    order = np.argsort(-x[known], axis=1, kind="stable")[:, :3]
+    np.testing.assert_array_equal(classes[known], order)
+    np.testing.assert_array_equal(scores[known], np.take_along_axis(x[known], order, axis=1))
+    np.testing.assert_allclose(1 / mass[known], softmax(x[known].astype(float), axis=1).max(axis=1))
+    assert (classes[~known] == -1).all()
+    assert not mass[~known].any()

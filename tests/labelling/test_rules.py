@@ -1,0 +1,101 @@
+"""The four rules, against their definitions."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import Problem, problems
+
+from isotherm.equilibrium.dirichlet import Problem as Stated
+from isotherm.equilibrium.dirichlet import solve
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.graphs import Graph
+from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.paper.block_model import BlockModel
+from isotherm.seeds import Seeds
+
+pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+
+NONE = np.empty(0, np.int64), np.full(2, 0.5)  # no seeds, equal shares
+T = np.array([[1, 0], [0.3, 0.7], [np.nan, np.nan], [0.2, 0.8], [0, 1]])
+
+
+def scores(rule: str, temperatures: Any, seeds: Any = NONE[0], shares: Any = NONE[1]) -> Any:
+    return TEMPERATURE_RULES[rule].scores_of(temperatures, seeds, shares)
+
+
+def solved(graph: Graph, nodes: Any, values: Any, tol: float) -> Any:
+    return solve(Stated.of(graph, nodes, values), SolveOptions(tol=tol)).temperatures
+
+
+def test_vanilla_leaves_temperatures_alone() -> None:
+    np.testing.assert_array_equal(scores("vanilla", T), T)
+
+
+def test_centered_subtracts_the_mean_over_reached_nodes() -> None:
+    np.testing.assert_allclose(scores("centered", T), T - [0.375, 0.625])
+
+
+def test_relative_divides_by_the_mean_over_reached_nodes() -> None:
+    np.testing.assert_allclose(scores("relative", T), T / [0.375, 0.625])
+
+
+def test_weighted_gives_each_class_its_share_of_the_mass_outside_the_seeds() -> None:
+    found = scores("weighted", T, np.array([0, 4]), np.array([0.5, 0.5]))
+    np.testing.assert_allclose(found, T * [0.5 / 0.5, 0.5 / 1.5])
+    outside = np.delete(scores("weighted", T, np.array([0, 4]), np.array([0.9, 0.1])), [0, 2, 4], axis=0)
+    np.testing.assert_allclose(outside.sum(axis=0), [0.9, 0.1])
+
+
+def test_weighted_with_a_class_that_warms_no_other_node() -> None:
+    temperatures = np.array([[1.0, 0], [0, 1], [0, 1]])
+    found = scores("weighted", temperatures, np.array([0, 1]), np.array([0.5, 0.5]))
+    assert np.isfinite(found).all()
+    np.testing.assert_array_equal(found.argmax(axis=1), [0, 1, 1])
+
+
+def test_means_of_float32_are_taken_in_float64() -> None:
+    temperatures = np.tile(np.array([[0.1, 0.9]], dtype=np.float32), (3_000_000, 1))
+    np.testing.assert_allclose(scores("centered", temperatures)[0], 0, atol=1e-8)
+
+
+@given(problems())
+def test_for_two_classes_the_threshold_is_the_mean_or_one_half(problem: Problem) -> None:
+    binary = np.eye(2)[problem.codes % 2]
+    hot = solved(problem.graph, problem.nodes, binary, 1e-10)
+    gap = hot[:, 1] - np.nanmean(hot[:, 1])
+    clear = np.abs(gap) > 1e-8
+    np.testing.assert_array_equal(scores("centered", hot)[clear].argmax(axis=1), gap[clear] > 0)
+    clear = np.abs(hot[:, 1] - 0.5) > 1e-8
+    np.testing.assert_array_equal(scores("vanilla", hot)[clear].argmax(axis=1), hot[clear, 1] > 0.5)
+
+
+@given(problems())
+def test_no_rule_takes_a_seed_its_label(problem: Problem) -> None:
+    seeds = Seeds.from_labels(problem.labels, problem.graph)
+    temperatures = solved(problem.graph, seeds.nodes, seeds.values(), 1e-6)
+    for rule in TEMPERATURE_RULES.values():
+        np.testing.assert_array_equal(rule.scores(temperatures, seeds)[seeds.nodes].argmax(axis=1), seeds.codes)
+
+
+@given(
+    st.lists(st.tuples(st.integers(2, 12), st.integers(1, 12)), min_size=2, max_size=5),
+    st.floats(0.05, 1),
+    st.floats(0.01, 0.9),
+)
+def test_theorem_1_for_centered_and_relative_and_the_condition_for_vanilla(
+    blocks: list[tuple[int, int]], p: float, share: float
+) -> None:
+    sizes, counts = [size for size, _ in blocks], [min(size, count) for size, count in blocks]
+    model = BlockModel(sizes, counts, p, share * p)
+    values = np.eye(len(sizes))[model.labels()[model.seed_nodes()]]
+    found = solved(Graph.from_scipy(model.adjacency()), model.seed_nodes(), values, 1e-10)
+    others = np.setdiff1d(np.arange(len(found)), model.seed_nodes())
+    truth = model.labels()[others]
+    for rule in ("centered", "relative"):
+        np.testing.assert_array_equal(scores(rule, found)[others].argmax(axis=1), truth)
+    decided = np.abs(model.vanilla_margin())[truth] > 1e-9
+    right = found[others].argmax(axis=1) == truth
+    np.testing.assert_array_equal(right[decided], model.vanilla_correct()[truth][decided])

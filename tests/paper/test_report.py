@@ -1,0 +1,168 @@
+"""The parts of the report: verdicts, tests over graphs, and how it is written down."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy.stats import norm, wilcoxon
+
+from isotherm.paper.report.page import pictures
+from isotherm.paper.report.page.document import Block, Document, Picture, Section, Table, Text
+from isotherm.paper.report.page.html import to_html
+from isotherm.paper.report.page.markdown import to_markdown
+from isotherm.paper.report.published import CURVES, TABLES, Published
+from isotherm.paper.report.statistics import as_far, compare, compare_all, holm
+from isotherm.paper.report.texts import words
+from isotherm.paper.report.verdicts import Verdict, curve_verdicts, entries, judge, judge_curve
+from isotherm.paper.running.experiment import AUTHORS, Measurement, Setting
+from isotherm.paper.running.results import Results, Summary
+from isotherm.paper.running.scoring import SHIFTED
+
+
+class TestVerdicts:
+    @pytest.mark.parametrize(
+        ("mean", "std", "verdict"),
+        [
+            (0.36, 0.1, Verdict.WITHIN),
+            (0.316, 0.1, Verdict.WITHIN),  # 0.04 and 0.005 for rounding
+            (0.404, 0.0, Verdict.WITHIN),
+            (0.314, 0.0, Verdict.OUTSIDE),
+            (0.314, 0.1, Verdict.CHANCE),
+            (0.20, 0.1, Verdict.OUTSIDE),
+        ],
+    )
+    def test_tables(self, mean: float, std: float, verdict: str) -> None:
+        assert judge(Summary(mean, std, 10), Published(0.36, 0.04)) == verdict
+
+    def test_the_output_of_the_authors_program_counts_too(self) -> None:
+        assert judge(Summary(0.25, 0.1, 10), Published(0.16, 0.01)) == Verdict.OUTSIDE
+        assert judge(Summary(0.25, 0.1, 10), Published(0.16, 0.01, program=(0.21, 0.05))) == Verdict.WITHIN
+
+    def test_fewer_runs_are_given_more_room(self) -> None:
+        assert judge(Summary(0.2, 0.1, 2), Published(0.36, 0.04)) == Verdict.OUTSIDE
+        assert judge(Summary(0.25, 0.1, 2), Published(0.36, 0.04)) == Verdict.CHANCE
+
+    def test_curves(self) -> None:
+        verdict = judge_curve("centered", [1, 2, 3], [0.9, 0.8, 0.7], [0.91, 0.84, 0.7])
+        assert (round(verdict.distance, 6), verdict.x, verdict.verdict) == (0.04, 2, Verdict.OUTSIDE)
+        assert judge_curve("vanilla", [1, 2, 3], [0.9, 0.8, 0.7], [0.91, 0.84, 0.7]).verdict is Verdict.WITHIN
+
+    def test_published_curves_agree_with_themselves(self) -> None:
+        for name, curves in CURVES.items():
+            results = Results()
+            for rule, curve in curves.items():
+                points = [Measurement(x, rule, SHIFTED, y) for x, y in enumerate(curve, start=1)]
+                results.add(Setting(AUTHORS, "case"), 0, points)
+            assert all(verdict.distance == 0 for verdict in curve_verdicts(name, results).values())
+
+    def test_a_stand_in_gets_no_verdict(self) -> None:
+        results = Results()
+        for run, value in enumerate([0.36] * 5 + [0.16] * 5):
+            measured = [Measurement(0, "centered", SHIFTED, value)]
+            results.add(Setting(AUTHORS, "citeseer"), run, measured)
+            results.add(Setting(AUTHORS, "wikispeedia"), run, measured)
+        assert [entry.verdict for entry in entries("table2", results)] == [Verdict.OUTSIDE, Verdict.ELSEWHERE]
+
+    def test_the_report_says_what_each_verdict_means(self) -> None:
+        (table,) = (block for block in words("protocols") if isinstance(block, Table) and "verdicts" in block.caption)
+        assert [row[0] for row in table.rows] == list(Verdict)
+
+    def test_many_draws_tell_chance(self) -> None:
+        """A mean of ten is normal here: its deviation is 0.1 / sqrt(10), that of the mean of all is small."""
+        many = np.random.default_rng(1).normal(0.3, 0.1, 400)
+        for published in (0.3, 0.34, 0.38):
+            distance = max(abs(published - many.mean()) - 0.005, 0)
+            expected = 2 * norm.sf(distance / (many.std() * np.sqrt(1 / 10 + 1 / 400)))
+            assert as_far(many, Published(published, 0.1)) == pytest.approx(expected, abs=0.03)
+        assert as_far(many, Published(0.9, 0.1, program=(0.3, 0.1))) > 0.9
+
+    def test_tables_have_all_columns_of_the_paper(self) -> None:
+        assert {column for column, _ in TABLES["table2"]} == {"CO", "CS", "WS", "WV", "WL"}
+        assert {column for column, _ in TABLES["table4"]} == {"DBLP", "Amazon"}
+
+
+class TestComparison:
+    def test_against_scipy(self) -> None:
+        rng = np.random.default_rng(0)
+        first, second = rng.random((2, 20))
+        found = compare(first, second, [str(i) for i in range(20)])
+        assert found.p == found.p_families == pytest.approx(wilcoxon(first, second).pvalue)
+        assert found.wins + found.losses == 20
+
+    def test_ties_are_counted_and_say_nothing(self) -> None:
+        gap = np.array([0, 0, 1, 2, -3, 4, 5, 6, 7.0])
+        found = compare(gap, np.zeros(9), list("abcdefghi"))
+        assert (found.wins, found.ties, found.losses) == (6, 2, 1)
+        assert found.p == pytest.approx(wilcoxon(gap[2:]).pvalue)
+
+    def test_several_pairs_are_corrected_for_their_number(self) -> None:
+        rng = np.random.default_rng(0)
+        base = rng.random(20)
+        pairs = {"a": (base + 1, base), "b": (base + rng.normal(0.2, 1, 20), base)}
+        families = [str(i // 2) for i in range(20)]
+        single = {name: compare(*pair, families) for name, pair in pairs.items()}
+        both = compare_all(pairs, families)
+        assert both["a"].p == pytest.approx(2 * single["a"].p)
+        assert both["b"].p == pytest.approx(single["b"].p)
+        assert both["a"].p_families == pytest.approx(2 * single["a"].p_families)
+
+    def test_a_family_counts_once(self) -> None:
+        first, second = 2 * np.arange(1.0, 13), np.arange(12.0)
+        assert compare(first, second, ["a"] * 12).p_families == 1
+        assert compare(first, second, list("abcdefghijkl")).p_families < 0.001
+
+    def test_holm_keeps_the_order_and_never_exceeds_one(self) -> None:
+        assert holm([0.5, 0.001, 0.4]) == [0.8, 0.003, 0.8]
+
+
+class TestDocument:
+    def document(self) -> Document:
+        figure, (axes,) = pictures.panels(1)
+        pictures.curve(axes, "centered", [(1, Summary(0.5, 0.1, 10)), (2, Summary(0.25, 0.1, 10))])
+        pictures.hollow(axes, "centered", [1, 2], [0.5, 0.25])
+        axes.set_title("p = 0.005 & <q>")
+        blocks: list[Block] = [
+            Text("1 < 2 & `code` and **bold**"),
+            Table("a | b", ["x", "<y>"], [["1", "a phrase that is so long that it may be broken"], ["2", ""]]),
+            Picture("picture", figure, 'said of "it"'),
+        ]
+        return Document("T & T", [Section("Table 1: one, two", blocks)])
+
+    def test_html_escapes_all_text(self) -> None:
+        document = self.document()
+        text = to_html(document, {"picture": b"<svg/>"})
+        assert "<title>T &amp; T</title>" in text
+        assert "<p>1\xa0&lt;\xa02 &amp; <code>code</code> and <strong>bold</strong></p>" in text
+        assert '<th class="text phrases">&lt;y&gt;</th>' in text
+        assert 'alt="said of &quot;it&quot;"' in text
+        assert 'id="table-1-one-two"' in text
+
+    def test_numbers_and_their_signs_are_not_parted(self) -> None:
+        text = to_html(Document("", [Section("", [Text("(x - 1) and 5 % at n = 10, p < 0.05")])]), {})
+        assert "<p>(x\xa0-\xa01) and 5\xa0% at n\xa0=\xa010, p\xa0&lt;\xa00.05</p>" in text
+
+    def test_columns_that_begin_alike_are_a_group(self) -> None:
+        table = Table("", ["x", "centered, measured", "centered, published", "why"], [["1", "2", "3", "so"]])
+        text = to_html(Document("", [Section("", [table])]), {})
+        assert '<tr><th></th><th class="edge" colspan="2">centered</th><th></th></tr>' in text
+        assert '<th>x</th><th class="edge">measured</th><th>published</th><th class="text">why</th>' in text
+
+    def test_a_folded_table_is_shown_on_demand(self) -> None:
+        table = Table("All", ["x"], [["1"]], folded=True)
+        document = Document("", [Section("", [table])])
+        assert "<details><summary>All</summary>" in to_html(document, {})
+        assert "| 1 |" in to_markdown(document, "figures")
+
+    def test_markdown_escapes_bars(self) -> None:
+        text = to_markdown(self.document(), "figures")
+        assert '![said of "it"](figures/picture.svg)' in text
+        assert "| x | <y> |\n| --- | ---: |\n| 1 | a phrase" in text
+
+    def test_pictures_are_rounded_but_not_their_words(self) -> None:
+        (picture,) = self.document().pictures
+        text = pictures.svg(picture.figure).decode()
+        assert "p = 0.005 &amp; &lt;q&gt;" in text
+        assert text == pictures.svg(picture.figure).decode()
+        assert not re.search(r'="[^"]*\d\.\d{3,}', text)
+        assert 'style="fill: #0072b2"' in text  # measured
+        assert 'style="fill-opacity: 0"' in text  # published

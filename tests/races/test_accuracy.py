@@ -1,0 +1,209 @@
+"""The table of accuracy, on small graphs: it is kept, resumed, extended, and turned into figures."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.accuracy import command, graphs
+from benchmarks.accuracy import page as pages
+from benchmarks.accuracy.graphs import PUBLIC, Facts, facts, load_item
+from benchmarks.accuracy.halves import HALVES
+from benchmarks.accuracy.picture import draw_differences
+from benchmarks.accuracy.runs import SLOW, Row, add_rows, pack, read_rows, run_method, unpack
+from benchmarks.accuracy.statistics import Panel, estimate
+from benchmarks.accuracy.tables import difference_table, method_table
+from small_data import write_graph
+
+from isotherm.study.comparison.methods import METHODS, Method
+from isotherm.study.comparison.scores import Answer
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two small graphs under names of the split, one of them with features and a public split."""
+    monkeypatch.setenv("ISOTHERM_DATA", str(tmp_path))
+    graphs._features.cache_clear()
+    for name in ("cora", "polblogs"):
+        write_graph(tmp_path, name, [40, 40])
+    (tmp_path / "features").mkdir()
+    rows = {"indices": np.arange(80) % 4, "indptr": np.arange(81), "shape": np.array([80, 4])}
+    split = {"train": np.array([0, 1, 60, 61]), "test": np.array([5, 6, 7, 70])}
+    np.savez(tmp_path / "features" / "cora.npz", **rows, **split)  # type: ignore[arg-type]
+    return tmp_path
+
+
+def test_runs_are_kept_and_only_what_is_missing_is_run(
+    data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = data / "out" / "rows.csv"
+    wanted = ["--half", "all", "--results", str(results), "--draws", "2"]
+    command.main([*wanted, "--methods", "label spreading", "regression on X"])
+    first = read_rows(results)
+    assert {(row.graph, row.protocol) for row in first.values()} == {
+        (name, protocol) for name in ("cora", "polblogs") for protocol in ("1%", "5%", "3 per class")
+    } | {("cora", PUBLIC)}
+    assert {row.method for row in first.values() if row.graph == "polblogs"} == {"label spreading"}
+    printed = capsys.readouterr().out
+    assert "2 graphs, links only" in printed
+    assert "| label spreading |" in printed
+    command.main([*wanted, "--methods", "label spreading", "rule relative"])
+    again = read_rows(results)
+    assert "draw 0, label spreading:" not in capsys.readouterr().out
+    assert {key: again[key] for key in first} == first
+    assert {row.method for row in again.values()} - {row.method for row in first.values()} == {
+        "Isotherm, rule relative"
+    }
+    assert len((data / "out" / "rows.graphs.csv").read_text().splitlines()) > 2
+
+
+def test_the_same_draws_for_all(data: Path) -> None:
+    for protocol in ("1%", "5%", "3 per class"):
+        one, other = (load_item("cora").draws(protocol, 2) for _ in range(2))
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_array_equal(a.seeds, b.seeds)
+        assert not np.array_equal(one[0].seeds, one[1].seeds)
+
+
+def test_the_public_split_is_scored_on_its_test_nodes(data: Path) -> None:
+    (draw,) = load_item("cora").draws(PUBLIC, 3)
+    assert draw.seeds.tolist() == [0, 1, 60, 61]
+    assert np.flatnonzero(draw.scored).tolist() == [5, 6, 7, 70]
+    assert load_item("polblogs").draws(PUBLIC, 3) == []
+
+
+def test_one_class_against_the_rest(data: Path) -> None:
+    both, one = load_item("cora").task.truth, load_item("cora/1").task.truth
+    np.testing.assert_array_equal(one, both == 1)
+
+
+def test_a_slow_method_is_shown_as_such(data: Path) -> None:
+    item = load_item("polblogs")
+    draws = item.draws("5%", 3)
+    answers = Answer(item.task.truth)
+
+    def busy(task: object, draw: object) -> Answer:
+        item.task.shared("work", lambda: sum(range(10**6)))
+        return answers
+
+    rows = list(run_method(item, Method("busy", busy), "5%", draws, budget=0.0))
+    assert [row.status for row in rows] == ["", SLOW, SLOW]
+    assert rows[0].seconds > 0
+    more = list(run_method(item, Method("busy", busy), "5%", draws, budget=100.0))
+    assert all(row.seconds >= item.task.costs["work"] for row in more)
+
+
+def test_a_method_that_fails_is_shown_as_such(data: Path) -> None:
+    def fail(task: object, draw: object) -> Answer:
+        raise ValueError("no luck")
+
+    item = load_item("polblogs")
+    rows = list(run_method(item, Method("bad", fail), "5%", item.draws("5%", 2), budget=9))
+    assert [row.status for row in rows] == ["ValueError: no luck"] * 2
+    panel = Panel({row.key: row for row in rows}, ["polblogs"], "5%")
+    assert panel.unfinished("bad") == {"polblogs": "failed"}
+
+
+def test_facts_about_a_graph(data: Path) -> None:
+    item = load_item("polblogs")
+    found, dense, truth = facts(item), item.task.matrix.toarray(), item.task.truth
+    same = truth[:, None] == truth
+    assert found.alike == pytest.approx(dense[same].sum() / dense.sum())
+    volumes = np.array([dense[truth == code].sum() for code in range(item.task.n_classes)]) / dense.sum()
+    assert found.chance == pytest.approx((volumes**2).sum())
+
+
+def test_unknown_names_are_refused(data: Path) -> None:
+    with pytest.raises(SystemExit, match="nothing is not in the folder"):
+        command.main(["--graphs", "nothing"])
+    with pytest.raises(SystemExit, match="no method 'magic'"):
+        command.main(["--methods", "magic"])
+
+
+def test_a_part_of_a_name_chooses_methods() -> None:
+    assert [method.name for method in command.chosen_methods(["Isotherm"])] == ["Isotherm"]
+    assert {"Isotherm, rule centered", "Isotherm, rule auto"} <= {m.name for m in command.chosen_methods(["rule"])}
+    assert len(command.chosen_methods(None)) == sum(method.installed for method in METHODS.values())
+
+
+ROWS = [
+    Row(graph, "1%", draw, method, accuracy=value, macro_f1=value / 2, seconds=1.0)
+    for method, graph, values in (
+        ("Isotherm", "a", [0.8, 0.6]),
+        ("Isotherm", "b", [0.5, 0.5]),
+        ("peer", "a", [0.6, 0.6]),
+        ("peer", "b", [0.5, 0.3]),
+    )
+    for draw, value in enumerate(values)
+]
+RESULTS = {row.key: row for row in ROWS}
+
+
+def test_means_ranks_and_paired_differences() -> None:
+    panel = Panel(RESULTS, ["a", "b"], "1%")
+    np.testing.assert_allclose(panel.by_graph("Isotherm", "accuracy"), [0.7, 0.5])
+    difference = panel.difference("Isotherm", "peer", "accuracy")
+    assert difference.mean == pytest.approx(0.1)
+    assert difference.error == pytest.approx(0)
+    assert difference.graphs == 2
+    assert panel.ranks(["peer", "Isotherm"], "accuracy") == {"peer": 2, "Isotherm": 1}
+    assert estimate(np.array([0.0, 1.0])).error == pytest.approx(0.5)
+    table = method_table(RESULTS, ["a", "b"], ["1%"], ["Isotherm", "peer"])
+    assert "| Isotherm | **.600**/**.300** (1.0/1.0) | 1.00 |" in table
+    assert "| peer | **+10.0 ± 0.0** | **+5.0 ± 0.0** |" in difference_table(
+        RESULTS, ["a", "b"], ["1%"], ["peer"], "Isotherm"
+    )
+
+
+def test_a_method_that_lacks_a_graph_is_last_there() -> None:
+    slow = RESULTS | {("b", "1%", 1, "peer"): Row("b", "1%", 1, "peer", status=SLOW)}
+    panel = Panel(slow, ["a", "b"], "1%")
+    assert panel.mean("peer", "accuracy").graphs == 1
+    assert panel.ranks(["peer", "Isotherm"], "accuracy") == {"peer": 2, "Isotherm": 1}
+    assert "1 lacking" in method_table(slow, ["a", "b"], ["1%"], ["Isotherm", "peer"])
+
+
+def test_rows_survive_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "rows.csv"
+    add_rows(path, ROWS[:2])
+    add_rows(path, [*ROWS[2:], Row("a", "1%", 0, "Isotherm", accuracy=0.9, status=""), Row("c", "1%", 0, "x")])
+    found = read_rows(path)
+    assert found["a", "1%", 0, "Isotherm"].accuracy == 0.9  # the later one counts
+    assert found[ROWS[5].key] == ROWS[5] or np.isnan(found[ROWS[5].key].coverage)
+    assert pack(unpack(pack(found))) == pack(found)
+
+
+def test_the_page_is_made_of_the_rows_in_the_repository() -> None:
+    page = pages.page(pages.kept_results(), pages.kept_facts())
+    assert page == (pages.DOCS / "accuracy.md").read_text(encoding="utf-8")
+    assert all(half in HALVES.values() for half in pages.measured_halves(pages.kept_results()))
+
+
+def test_a_page_of_two_halves_has_tables_losses_goals_and_a_picture(tmp_path: Path) -> None:
+    rows = [
+        Row(graph, protocol, draw, method, 0.6 + gain, 0.5 + gain, 0.6, 0.0, 0.03, 0.9, 1.5, 0.04, 0.1)
+        for graph in HALVES
+        for protocol in ("1%", "5%", "3 per class")
+        for draw in range(3)
+        for method, gain in (
+            ("Isotherm", 0.1),
+            ("spectral + regression", 0.0),
+            ("label spreading", 0.2 * (graph == "acm")),
+        )
+    ]
+    results = {row.key: row for row in rows}
+    facts = {graph: Facts(graph, 1000, 5000, 3, 0, 0.4, 0.35, 0.5, 0.0) for graph in HALVES}
+    page = pages.page(results, facts)
+    assert "The half for confirmation was run once, afterwards." in page
+    assert page.index("## Confirmation: 28 graphs") < page.index("## Development: 28 graphs")
+    assert "| acm | 1% | label spreading | 10.0 | classes hardly follow links: 40% of links" in page
+    assert "| ahead of every peer in accuracy and macro-F1, 1%, links only | accuracy 0.700, " in page
+    assert "| in 6 of 6 | yes |" in page
+    assert "| calibration error at 5%, mean of graphs: at most 0.045 | 0.030 | yes |" in page
+    assert "| public split of cora: accuracy 81.5% |  | not run |" in page
+    names = pages.graphs_of(results, "confirmation")
+    draw_differences(results, names, pages.main_methods(results), tmp_path / "p.png", "confirmation")
+    assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,23 @@
+"""The documentation site: the home page leads to every page, and links lead somewhere; `make docs` builds it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "reproduction")
+
+
+def test_the_home_page_lists_every_page() -> None:
+    home = (DOCS / "index.md").read_text(encoding="utf-8")
+    listed = {line for part in re.findall(r"```{toctree}\n(.*?)```", home, re.DOTALL) for line in part.split()}
+    pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES} - {"index"}
+    assert pages <= listed, "add it to the table of contents in docs/index.md"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_links_lead_somewhere(page: Path) -> None:
+    targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
+    missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
+    assert not missing
