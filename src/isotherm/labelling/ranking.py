@@ -1,7 +1,5 @@
 """The best scores of each node, updated block by block, for when all scores would take too much memory."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from isotherm import engines, kernels
@@ -61,13 +59,12 @@ class Ranking:
 
 def best_scores(problem: Problem, options: SolveOptions, seeds: Seeds, rule: TemperatureRule) -> BestScores:
     """Solve for all classes, block by block, keeping only the best scores."""
-    n = problem.graph.n_nodes
-    ranking, parts = Ranking(n), list[Solution]()
+    ranking, parts = Ranking(problem.graph.n_nodes), list[Solution]()
     for columns, part in engines.solve_in_blocks(problem, options):
         if not parts:
             warn_about_unreached(part.temperatures)
         ranking.add(columns.start, rule.scores(part.temperatures, seeds, columns))
-        parts.append(replace(part, temperatures=np.empty((n, 0))))
+        parts.append(part.statistics)
     certainty, held = ranking.softmax, seeds.held
     certainty[held.nodes] = held.certainty
     return BestScores(joined(parts, options.tol), seeds, ranking.classes, ranking.scores, certainty)

@@ -173,7 +173,7 @@ def find_label_sets(
         found.append(csc_array(warm, dtype=np.float64))
         entries += int(np.diff(found[-1].indptr) @ times[columns])
         _check_memory(entries, seeds.n_classes, n, max_memory)
-        parts.append(part if keep else replace(part, temperatures=part.temperatures[:, :0].copy()))
+        parts.append(part if keep else part.statistics)
     warmth = csr_array(hstack(found, format="csc")[:, copies])
     labels = csr_array((np.ones(warmth.nnz, bool), warmth.indices, warmth.indptr), warmth.shape)
     whole = joined(parts, options.tol)
