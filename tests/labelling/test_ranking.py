@@ -68,7 +68,7 @@ def test_little_memory_gives_the_same_labels(rule: str, directed: bool) -> None:
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 def test_memory_does_not_grow_with_the_number_of_classes() -> None:
-    """Three blocks of 15 classes, then ten: not one number per node is kept of a block, which would be 12 kB for each."""
+    """Three blocks of 15 classes, then ten. To keep one number per node of each block would take 12 kB a block."""
     graph, seeds = many_classes(False)
     peaks = []
     for classes in (45, 150):
