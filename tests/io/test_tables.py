@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds
-from isotherm.io.tables import columnar
+from isotherm.io.tables.rows import columnar
 
 EDGES = pl.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "a"], "weight": [1.0, 2.0, 4.0]})
 WRITERS = {

@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds
-from isotherm.io.tables import blocks, text
-from isotherm.io.tables.sniff import Dialect, sniff
+from isotherm.io.tables.guessing.sniff import Dialect, sniff
+from isotherm.io.tables.rows import blocks, text
 
 Edges = dict[tuple[Any, Any], float]
 Save = Callable[[str, str | bytes], Path]

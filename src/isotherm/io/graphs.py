@@ -14,8 +14,8 @@ from isotherm.io.formats import FORMATS, Format, format_of, imported
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.streams import Input, Progress
 from isotherm.io.tables.edges import built, number_edges, read_edges
+from isotherm.io.tables.guessing.sniff import is_number
 from isotherm.io.tables.parts import is_one_file, open_parts
-from isotherm.io.tables.sniff import is_number
 
 __all__ = ["GraphFile", "read_graph", "read_graph_file"]
 
@@ -54,8 +54,8 @@ def read_graph(
 
     =====================================  =========================================================================
     ``.csv`` ``.tsv`` ``.txt`` ``.edges``  One edge in each row. Delimiter, header and columns are found, see
-    ``.el`` ``.ncol`` ``out.*`` ...        :mod:`isotherm.io.tables.sniff`; files of SNAP and KONECT work unchanged.
-                                           Ids are the texts in the file: ``007`` is not ``7``.
+    ``.el`` ``.ncol`` ``out.*`` ...        :mod:`isotherm.io.tables.guessing.sniff`; files of SNAP and KONECT work
+                                           unchanged. Ids are the texts in the file: ``007`` is not ``7``.
     ``.parquet`` ``.arrow`` ``.feather``   The same in columns; ids are text or integers, as in the file.
     ``.mtx`` ``.npz``                      A matrix, of MatrixMarket or of SciPy; rectangular: rows and columns are
                                            both nodes. Ids count from 1 in ``.mtx``, from 0 in ``.npz``.

@@ -12,11 +12,12 @@ from isotherm.io.errors import FileError, FileWarning, shorten
 from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.streams import Input
-from isotherm.io.tables import communities, open_table, seed_rows
-from isotherm.io.tables.batches import Table
-from isotherm.io.tables.roles import seed_roles
+from isotherm.io.tables import communities, seed_rows
+from isotherm.io.tables.guessing.roles import seed_roles
+from isotherm.io.tables.guessing.sniff import is_number
+from isotherm.io.tables.rows import open_table
+from isotherm.io.tables.rows.batches import Table
 from isotherm.io.tables.seed_rows import Row
-from isotherm.io.tables.sniff import is_number
 
 __all__ = ["SeedsFile", "labels_like", "match_seeds", "read_seeds", "read_seeds_file", "shifted_by"]
 

@@ -14,7 +14,7 @@ from isotherm.io.errors import FileError, blaming, need
 from isotherm.io.formats import format_of
 from isotherm.io.layout import Column, Layout, Pick
 from isotherm.io.streams import Input
-from isotherm.io.tables.names import CLEAR_LABELS, is_index_name, named, node_places
+from isotherm.io.tables.guessing.names import CLEAR_LABELS, is_index_name, named, node_places
 
 if TYPE_CHECKING:
     import polars as pl

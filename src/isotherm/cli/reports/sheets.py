@@ -17,7 +17,8 @@ __all__ = ["sheet"]
 def sheet(clf: "DirichletClassifier", nodes: Any, values: "Doubles", layout: "Layout | None") -> dict[str, list[Any]]:
     """Columns for some nodes: node and label as in the file of seeds, the label empty; guess, confidence and value.
 
-    A filled-in sheet can be read as a file of seeds: `isotherm.io.tables.names.sheet_places` knows the added columns.
+    A filled-in sheet can be read as a file of seeds: `sheet_places` in `isotherm.io.tables.guessing.names` knows the
+    added columns.
     """
     present = labels_of(clf, clf.graph_.index(nodes))
     filled = {"node": nodes.tolist(), "label": [None] * len(nodes)}

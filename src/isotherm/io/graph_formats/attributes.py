@@ -6,7 +6,7 @@ from typing import Any
 from isotherm.errors import Option
 from isotherm.io.errors import FileError, shorten
 from isotherm.io.layout import Pick
-from isotherm.io.tables.names import label_place
+from isotherm.io.tables.guessing.names import label_place
 
 __all__ = ["NodeAttributes"]
 

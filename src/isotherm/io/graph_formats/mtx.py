@@ -15,10 +15,10 @@ from isotherm.io.graph_formats.npz import graph_of
 from isotherm.io.layout import Layout, Options
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input
-from isotherm.io.tables.batches import Batch, checked_weights
-from isotherm.io.tables.blocks import LONGEST
-from isotherm.io.tables.sniff import Dialect
-from isotherm.io.tables.text import TextTable
+from isotherm.io.tables.guessing.sniff import Dialect
+from isotherm.io.tables.rows.batches import Batch, checked_weights
+from isotherm.io.tables.rows.blocks import LONGEST
+from isotherm.io.tables.rows.text import TextTable
 
 __all__ = ["read_mtx"]
 

@@ -11,7 +11,7 @@ from isotherm.io.errors import FileError, shorten
 from isotherm.io.layout import Layout, Options
 from isotherm.io.memory import Budget, joined
 from isotherm.io.streams import Input
-from isotherm.io.tables.sniff import is_number
+from isotherm.io.tables.guessing.sniff import is_number
 
 __all__ = ["read_pajek"]
 

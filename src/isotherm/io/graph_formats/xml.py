@@ -11,7 +11,7 @@ from isotherm.io.graph_formats.attributes import NodeAttributes
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input
-from isotherm.io.tables.sniff import is_number
+from isotherm.io.tables.guessing.sniff import is_number
 
 __all__ = ["gexf_labels", "graphml_labels", "read_gexf", "read_graphml"]
 

@@ -9,9 +9,9 @@ from typing import TypeAlias
 from isotherm.io.errors import STANDARD, FileError
 from isotherm.io.layout import Layout, Options
 from isotherm.io.streams import Input
-from isotherm.io.tables.batches import ahead
 from isotherm.io.tables.edges import EdgeBatch, open_edges
 from isotherm.io.tables.parts import SourceFile, found_files
+from isotherm.io.tables.rows.batches import ahead
 
 __all__ = ["Meter", "PackProgress", "SourceFile", "Sources", "files_to_pack"]
 

@@ -6,7 +6,7 @@ from isotherm.errors import Option
 from isotherm.io.errors import FileError, shorten
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input
-from isotherm.io.tables.blocks import blocks
+from isotherm.io.tables.rows.blocks import blocks
 
 __all__ = ["read_communities"]
 

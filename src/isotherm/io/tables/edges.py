@@ -15,10 +15,10 @@ from isotherm.io.formats import Format
 from isotherm.io.layout import Layout, Options
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input
-from isotherm.io.tables import open_table
-from isotherm.io.tables.batches import Batch, Floats, ahead, checked_ids, checked_weights, missing_id
 from isotherm.io.tables.codebook import Codebook, Words, keys_of
-from isotherm.io.tables.roles import edge_roles, unused_numbers
+from isotherm.io.tables.guessing.roles import edge_roles, unused_numbers
+from isotherm.io.tables.rows import open_table
+from isotherm.io.tables.rows.batches import Batch, Floats, ahead, checked_ids, checked_weights, missing_id
 
 if TYPE_CHECKING:
     import polars as pl

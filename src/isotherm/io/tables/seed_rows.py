@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from isotherm.errors import warn
 from isotherm.io.errors import FileError, FileWarning, shorten
 from isotherm.io.memory import Budget
-from isotherm.io.tables.batches import Batch, checked_ids, missing_id
+from isotherm.io.tables.rows.batches import Batch, checked_ids, missing_id
 
 __all__ = ["Row", "distributions", "label_sets", "read_rows", "seed_weights", "single_labels", "without_minus_one"]
 

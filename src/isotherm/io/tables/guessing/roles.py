@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from isotherm.errors import Option
 from isotherm.io.errors import FileError, UnclearError, shorten
 from isotherm.io.layout import Column, Values
-from isotherm.io.tables.names import (
+from isotherm.io.tables.guessing.names import (
     WEIGHTS,
     Names,
     end_pairs,

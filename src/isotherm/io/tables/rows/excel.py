@@ -9,7 +9,7 @@ from isotherm.io.errors import FileError, blaming, need
 from isotherm.io.layout import Values
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input, opened
-from isotherm.io.tables.batches import Batch, Table
+from isotherm.io.tables.rows.batches import Batch, Table
 
 if TYPE_CHECKING:
     import polars as pl

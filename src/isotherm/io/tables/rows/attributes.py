@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from isotherm.io.tables.blocks import LONGEST
+from isotherm.io.tables.rows.blocks import LONGEST
 
 __all__ = ["has_attributes", "weights_only"]
 

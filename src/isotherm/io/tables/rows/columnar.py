@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from isotherm.io.errors import blaming, need
 from isotherm.io.layout import Values
 from isotherm.io.streams import Input, peek
-from isotherm.io.tables.batches import Batch, Table
-from isotherm.io.tables.names import is_index_name
-from isotherm.io.tables.parquet_pages import check_pages
+from isotherm.io.tables.guessing.names import is_index_name
+from isotherm.io.tables.rows.batches import Batch, Table
+from isotherm.io.tables.rows.parquet_pages import check_pages
 
 if TYPE_CHECKING:
     import polars as pl

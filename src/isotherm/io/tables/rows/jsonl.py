@@ -7,8 +7,8 @@ from typing import Any
 from isotherm.io.errors import FileError, need, shorten
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input
-from isotherm.io.tables.batches import Batch, Table
-from isotherm.io.tables.blocks import blocks
+from isotherm.io.tables.rows.batches import Batch, Table
+from isotherm.io.tables.rows.blocks import blocks
 
 __all__ = ["JsonTable", "open_jsonl"]
 

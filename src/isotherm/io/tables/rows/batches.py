@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from isotherm.errors import Option
 from isotherm.io.errors import FileError, shorten
 from isotherm.io.layout import Column, Layout, Options, Values
-from isotherm.io.tables.sniff import Dialect
+from isotherm.io.tables.guessing.sniff import Dialect
 
 if TYPE_CHECKING:
     import polars as pl

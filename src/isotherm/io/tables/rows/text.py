@@ -1,7 +1,7 @@
 """Delimited text: CSV, TSV and whitespace-separated files.
 
 Blocks of whole rows go to polars, which is fast, but fills up short rows and guesses at stray quotes. A block with
-anything unusual in it goes through `isotherm.io.tables.sniff.records`, which is exact and knows line numbers.
+anything unusual in it goes through `isotherm.io.tables.guessing.sniff.records`, which is exact and knows line numbers.
 """
 
 import re
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 from isotherm.io.errors import FileError, is_panic, need, shorten
 from isotherm.io.streams import Input
-from isotherm.io.tables.attributes import has_attributes, weights_only
-from isotherm.io.tables.batches import Batch, Table
-from isotherm.io.tables.blocks import LONGEST, Block, blocks, well_quoted
-from isotherm.io.tables.sniff import SAMPLE, Dialect, records, sniff
+from isotherm.io.tables.guessing.sniff import SAMPLE, Dialect, records, sniff
+from isotherm.io.tables.rows.attributes import has_attributes, weights_only
+from isotherm.io.tables.rows.batches import Batch, Table
+from isotherm.io.tables.rows.blocks import LONGEST, Block, blocks, well_quoted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -54,7 +54,7 @@ class TextTable(Table):
 
 
 def open_text(file: Input, family: str, **known: Any) -> TextTable:
-    """Open delimited text; ``known`` is passed on to `isotherm.io.tables.sniff.sniff`."""
+    """Open delimited text; ``known`` is passed on to `isotherm.io.tables.guessing.sniff.sniff`."""
     need("polars", PURPOSE)
     pieces = file.text()
     start, more = _start(pieces)

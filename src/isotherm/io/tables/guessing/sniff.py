@@ -12,8 +12,8 @@ Comments
     between the rows of other files.
 Header
     The first row is a header if it has names of columns (node and label, source and target, from and to and the like,
-    see `isotherm.io.tables.names`) that are not values further down, or if its first field is empty, as in a table
-    with row numbers. It is also a header if it has text above numbers only: in the column of nodes, in both columns of
+    see ``names.py``) that are not values further down, or if its first field is empty, as in a table with row numbers.
+    It is also a header if it has text above numbers only: in the column of nodes, in both columns of
     ends, or in a column after these. One column of ends is enough if the text in the other one does not occur again.
 """
 
@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from isotherm.errors import Option
 from isotherm.io.errors import FileError, shorten
 from isotherm.io.layout import DELIMITER_NAMES, Values
-from isotherm.io.tables.names import header_names
+from isotherm.io.tables.guessing.names import header_names
 
 __all__ = ["Dialect", "Record", "records", "sniff"]
 
@@ -97,7 +97,7 @@ class Dialect:
 def records(path: str, text: bytes, dialect: Dialect, first: int = 1) -> Iterator[Record]:
     """The rows of some lines of text; ``first`` is the number of the first line.
 
-    This is the slow and exact parser; `isotherm.io.tables.text` uses a faster one where both agree.
+    This is the slow and exact parser; `isotherm.io.tables.rows.text` uses a faster one where both agree.
     """
     lines = _Lines(path, text, dialect.commented, first)
     if dialect.delimiter == " ":
