@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from isotherm.insight.confidence.calibration import CalibrationWarning
     from isotherm.insight.explain.explanation import Explanation
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_seeds, write_labels
-    from isotherm.labelling.folds import CutGraphWarning, WholeGraph
+    from isotherm.labelling.scikit_learn.folds import CutGraphWarning, WholeGraph
     from isotherm.opening import explore
     from isotherm.paper.block_model import BlockModel
     from isotherm.seeds import LabelWarning, RareClassWarning
@@ -62,7 +62,7 @@ _HOMES = {
     "BlockModel": "paper.block_model",
     "CalibrationWarning": "insight.confidence.calibration",
     "ConvergenceWarning": "equilibrium.columns",
-    "CutGraphWarning": "labelling.folds",
+    "CutGraphWarning": "labelling.scikit_learn.folds",
     "DirichletClassifier": "classifier",
     "Explanation": "insight.explain.explanation",
     "FileError": "io",
@@ -75,7 +75,7 @@ _HOMES = {
     "Solution": "equilibrium.solvers",
     "UnreachedWarning": "equilibrium.columns",
     "VectorClassifier": "vectors",
-    "WholeGraph": "labelling.folds",
+    "WholeGraph": "labelling.scikit_learn.folds",
     "ZeroRowWarning": "graphs.neighbours",
     "cross_val_score": "study.splits",
     "explore": "opening",

@@ -14,9 +14,9 @@ from isotherm.insight.experts.evidence import AUTO, default_evidence, read_evide
 from isotherm.insight.exports import Exporting
 from isotherm.insight.insight import Insight, label_nodes
 from isotherm.labelling.changes import changed_seeds
-from isotherm.labelling.estimator import FittedAttribute, NodeClassifier
 from isotherm.labelling.progress import error_bar
 from isotherm.labelling.rules import DEFAULT_RULE
+from isotherm.labelling.scikit_learn.estimator import FittedAttribute, NodeClassifier
 from isotherm.seeds import as_seeds
 
 __all__ = ["DirichletClassifier", "load"]

@@ -17,8 +17,8 @@ import isotherm as iso
 from isotherm.insight.confidence.label_odds import LEAST
 from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.changes import changed_seeds, warm_start
+from isotherm.labelling.outcome.several import _best_shift, _distinct
 from isotherm.labelling.rules import TEMPERATURE_RULES
-from isotherm.labelling.several import _best_shift, _distinct
 from isotherm.seeds.sets import label_sets
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here

@@ -23,7 +23,7 @@ from isotherm.explorer.shading import FEW, HUES, Shown, warmth
 from isotherm.graphs import Graph
 from isotherm.insight.suggest.suggestion import suggest as suggest_without_seeds
 from isotherm.io import Layout
-from isotherm.labelling.decided import Decided
+from isotherm.labelling.outcome.decided import Decided
 
 __all__ = ["Labeller", "Session"]
 

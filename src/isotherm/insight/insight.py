@@ -23,12 +23,12 @@ from isotherm.insight.experts.panel import STRUCTURAL, agree
 from isotherm.insight.experts.spectral import Structure
 from isotherm.insight.explain.explanation import Explainer
 from isotherm.insight.suggest.suggestion import LIKELY, check_request, suggest
-from isotherm.labelling.decided import Decided
 from isotherm.labelling.fit import Fit, certified, find_labels
-from isotherm.labelling.outcomes import OneLabel, best_codes
+from isotherm.labelling.outcome.decided import Decided
+from isotherm.labelling.outcome.outcomes import OneLabel, best_codes
+from isotherm.labelling.outcome.several import LabelSets
 from isotherm.labelling.rules import DEFAULT_RULE, FALLBACK, RULES, ProbabilityRule, Rule, TemperatureRule
 from isotherm.labelling.settings import AUTO, Settings
-from isotherm.labelling.several import LabelSets
 from isotherm.seeds import Seeds
 
 __all__ = ["Insight", "label_nodes"]

@@ -23,11 +23,11 @@ from isotherm.insight.confidence.calibration import Calibration
 from isotherm.insight.confidence.found import Experts, Found
 from isotherm.insight.confidence.label_odds import LabelOdds
 from isotherm.insight.confidence.rule_choice import RuleScore
-from isotherm.labelling.decided import Decided, Decision
-from isotherm.labelling.outcomes import AllScores, BestScores
+from isotherm.labelling.outcome.decided import Decided, Decision
+from isotherm.labelling.outcome.outcomes import AllScores, BestScores
+from isotherm.labelling.outcome.several import LabelSets
 from isotherm.labelling.rules import RULES, ProbabilityRule
 from isotherm.labelling.settings import Settings
-from isotherm.labelling.several import LabelSets
 from isotherm.seeds import Seeds
 
 __all__ = [

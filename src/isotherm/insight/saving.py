@@ -29,8 +29,8 @@ from isotherm.insight.model_checks import (
 )
 from isotherm.io.models import DAMAGE, damaged, read_model, write_model
 from isotherm.labelling.fit import Fit, dirichlet_problem
+from isotherm.labelling.outcome.several import LabelSets
 from isotherm.labelling.rules import RULES, Rule
-from isotherm.labelling.several import LabelSets
 
 __all__ = ["Saved", "load_model", "save_model"]
 

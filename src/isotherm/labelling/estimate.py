@@ -10,7 +10,7 @@ from isotherm import kernels
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
-from isotherm.labelling.outcomes import needed_memory
+from isotherm.labelling.outcome.outcomes import needed_memory
 from isotherm.labelling.settings import Settings
 
 __all__ = ["Estimate", "check_memory", "estimate_fit", "structure_is_cheap"]

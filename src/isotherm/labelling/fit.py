@@ -15,15 +15,15 @@ from isotherm.equilibrium.options import Progress, SolveOptions
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.labelling.certainty import certain_codes
 from isotherm.labelling.changes import in_classes, warm_start
-from isotherm.labelling.decided import Decided, Decision, class_factors
 from isotherm.labelling.estimate import check_memory
-from isotherm.labelling.outcomes import AllScores, Outcome, needed_memory
-from isotherm.labelling.ranking import best_scores
+from isotherm.labelling.outcome.certainty import certain_codes
+from isotherm.labelling.outcome.decided import Decided, Decision, class_factors
+from isotherm.labelling.outcome.outcomes import AllScores, Outcome, needed_memory
+from isotherm.labelling.outcome.ranking import best_scores
+from isotherm.labelling.outcome.several import find_label_sets
 from isotherm.labelling.rules import FALLBACK, RULES, ProbabilityRule, Rule, TemperatureRule
 from isotherm.labelling.settings import AUTO, Settings
-from isotherm.labelling.several import find_label_sets
 from isotherm.seeds import Seeds
 
 __all__ = ["Choose", "Fit", "find_labels"]

@@ -16,9 +16,9 @@ from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 from isotherm.insight.confidence.calibration import CalibrationWarning
 from isotherm.insight.confidence.reliability import Reliability, reliability
-from isotherm.labelling.decided import class_factors
 from isotherm.labelling.metrics import f1_of_totals
-from isotherm.labelling.outcomes import at_codes
+from isotherm.labelling.outcome.decided import class_factors
+from isotherm.labelling.outcome.outcomes import at_codes
 from isotherm.labelling.rules import RULES, TEMPERATURE_RULES, TemperatureRule
 from isotherm.labelling.settings import AUTO
 from isotherm.seeds import RareClassWarning, Seeds, sample

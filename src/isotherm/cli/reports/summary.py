@@ -161,7 +161,7 @@ def _counts(clf: "DirichletClassifier") -> dict[str, dict[str, int]]:
     else:
         import numpy as np
 
-        from isotherm.labelling.outcomes import OneLabel
+        from isotherm.labelling.outcome.outcomes import OneLabel
 
         outcome = clf.fitted_.outcome
         assert isinstance(outcome, OneLabel)

@@ -32,9 +32,9 @@ from isotherm.insight.confidence.neighbourhood import (
 )
 from isotherm.insight.confidence.rule_choice import RuleScore, compare_rules, select_rule
 from isotherm.insight.experts.combination import Combination, odds_of
-from isotherm.labelling.decided import Decided, Decision
 from isotherm.labelling.fit import Fit, dirichlet_problem
-from isotherm.labelling.outcomes import OneLabel, at_codes, over_neighbours
+from isotherm.labelling.outcome.decided import Decided, Decision
+from isotherm.labelling.outcome.outcomes import OneLabel, at_codes, over_neighbours
 from isotherm.labelling.rules import RULES, TEMPERATURE_RULES, ProbabilityRule, Rule, TemperatureRule
 from isotherm.seeds import Seeds
 

@@ -11,8 +11,8 @@ from isotherm.insight.confidence.calibration import CalibrationWarning
 from isotherm.insight.confidence.found import Found
 from isotherm.insight.confidence.label_odds import LabelOdds, fit_odds
 from isotherm.labelling.fit import Fit
-from isotherm.labelling.outcomes import over_neighbours
-from isotherm.labelling.several import TOO_FEW, LabelSets, hide
+from isotherm.labelling.outcome.outcomes import over_neighbours
+from isotherm.labelling.outcome.several import TOO_FEW, LabelSets, hide
 
 __all__ = ["SetConfidence"]
 

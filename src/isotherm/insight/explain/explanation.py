@@ -14,8 +14,8 @@ from isotherm.arrays import Doubles
 from isotherm.graphs.html import table
 from isotherm.insight.confidence.found import Experts
 from isotherm.insight.explain.paths import Paths
-from isotherm.labelling.decided import Decided
 from isotherm.labelling.fit import Fit
+from isotherm.labelling.outcome.decided import Decided
 
 __all__ = ["Explainer", "Explanation"]
 

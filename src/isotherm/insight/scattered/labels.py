@@ -36,7 +36,7 @@ from isotherm.insight.scattered.parts import (
     temperature_sums,
     write_part,
 )
-from isotherm.labelling.decided import Decision, class_factors
+from isotherm.labelling.outcome.decided import Decision, class_factors
 from isotherm.labelling.rules import FALLBACK, RULES, ProbabilityRule, TemperatureRule, Totals
 from isotherm.labelling.settings import AUTO, Settings
 from isotherm.seeds import Seeds

@@ -15,7 +15,7 @@ from isotherm.engines.cluster.work import Part
 from isotherm.graphs.packed import read_ids
 from isotherm.insight.confidence.calibration import Calibration
 from isotherm.insight.confidence.neighbourhood import Field, Warmth, effective_number
-from isotherm.labelling.decided import Decision
+from isotherm.labelling.outcome.decided import Decision
 from isotherm.labelling.rules import TemperatureRule, Totals
 
 __all__ = ["Columns", "Decide", "Sums", "Written", "chance_sums", "some_warmth", "temperature_sums", "write_part"]

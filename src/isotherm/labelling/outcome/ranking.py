@@ -8,7 +8,7 @@ from isotherm.equilibrium.columns import joined, warn_about_unreached
 from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution
-from isotherm.labelling.outcomes import BestScores
+from isotherm.labelling.outcome.outcomes import BestScores
 from isotherm.labelling.rules import TemperatureRule
 from isotherm.seeds import Seeds
 

@@ -1,4 +1,4 @@
-"""Labels decided by calibrated probabilities: an outcome, see `isotherm.labelling.outcomes`."""
+"""Labels decided by calibrated probabilities: an outcome, see `isotherm.labelling.outcome.outcomes`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError
-from isotherm.labelling.outcomes import OneLabel, at_codes, best_codes
+from isotherm.labelling.outcome.outcomes import OneLabel, at_codes, best_codes
 from isotherm.labelling.rules import ProbabilityRule
 from isotherm.seeds import Seeds
 

@@ -16,7 +16,7 @@ from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 from isotherm.graphs.attributes import is_igraph, is_networkx, node_attribute
 from isotherm.labelling.fit import Fit
-from isotherm.labelling.folds import WholeGraph, check_whole
+from isotherm.labelling.scikit_learn.folds import WholeGraph, check_whole
 from isotherm.labelling.settings import Settings
 from isotherm.seeds.encoding import Labels, encode_labels, is_unknown
 from isotherm.seeds.series import has_index

@@ -25,7 +25,7 @@ from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError
-from isotherm.labelling.outcomes import needed_memory, over_neighbours, raise_not_kept
+from isotherm.labelling.outcome.outcomes import needed_memory, over_neighbours, raise_not_kept
 from isotherm.labelling.rules import TemperatureRule
 from isotherm.seeds import Seeds
 
@@ -58,7 +58,7 @@ class Hidden(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """Any number of labels for each node: an outcome, see `isotherm.labelling.outcomes`.
+    """Any number of labels for each node: an outcome, see `isotherm.labelling.outcome.outcomes`.
 
     Attributes
     ----------

@@ -1,9 +1,9 @@
 """Outcomes: the labels and scores that a fit found.
 
 `AllScores` has the temperatures and scores of all nodes for all classes. `BestScores` has only the best few scores of
-each node, because all scores would take too much memory. `isotherm.labelling.decided.Decided` has probabilities too,
-and `isotherm.labelling.several.LabelSets` a set of labels for each node. All four share one protocol. Reading something
-that was not kept raises `NotKeptError`, which says which parameter to raise.
+each node, because all scores would take too much memory. `Decided` in ``decided.py`` has probabilities too, and
+`LabelSets` in ``several.py`` a set of labels for each node. All four share one protocol. Reading something that was not
+kept raises `NotKeptError`, which says which parameter to raise.
 """
 
 from abc import ABC, abstractmethod
