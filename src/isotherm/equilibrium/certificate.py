@@ -21,7 +21,7 @@ from isotherm.equilibrium.dirichlet import Prepare, Problem, usual_solver
 from isotherm.equilibrium.lifting import Lifting
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import System
-from isotherm.equilibrium.solvers.convergence import of_true_spread
+from isotherm.equilibrium.solvers.accuracy.convergence import of_true_spread
 from isotherm.equilibrium.solvers.interior import Interior, deviations
 from isotherm.kernels import Report
 

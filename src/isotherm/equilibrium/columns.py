@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Solution, Solver, Source, System
-from isotherm.equilibrium.solvers.convergence import of_true_spread
+from isotherm.equilibrium.solvers.accuracy.convergence import of_true_spread
 from isotherm.errors import Option, Worded, warn
 
 __all__ = [

@@ -32,8 +32,8 @@ from isotherm.equilibrium.columns import solve_columns
 from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution, System
+from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio
 from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, ratio
-from isotherm.equilibrium.solvers.convergence import largest_ratio
 from isotherm.equilibrium.solvers.interior import Outflow
 from isotherm.graphs import Csr
 from isotherm.kernels import Report

@@ -25,7 +25,7 @@ from isotherm.equilibrium.columns import column_blocks, joined, solve_block
 from isotherm.equilibrium.lifting import Lifting, lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution, Solver, Source, System, prepare
-from isotherm.equilibrium.solvers.reading import Reading
+from isotherm.equilibrium.solvers.accuracy.reading import Reading
 from isotherm.graphs import Csr, Graph
 
 __all__ = ["Prepare", "Problem", "Values", "interior_system", "solve", "solve_in_blocks", "usual_solver"]

@@ -21,7 +21,7 @@ from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.scaling import in_good_unit
-from isotherm.equilibrium.solvers.reading import Reading
+from isotherm.equilibrium.solvers.accuracy.reading import Reading
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 

@@ -16,9 +16,9 @@ from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.engines.cluster.post import Team, folded
 from isotherm.engines.cluster.rows import RowBlock, take_rows
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
 from isotherm.equilibrium.solvers.base import WIDE, Source, System
 from isotherm.equilibrium.solvers.cg import ConjugateGradient, Descent, Pace
-from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import Iteration
 from isotherm.graphs import Csr

@@ -2,7 +2,8 @@
 
 A solver is prepared once for a `System`. It can then be called many times, with temperatures of the boundary and heat
 that enters the interior. Out come the temperatures of all nodes, with an estimate of their error. Read ``base.py``
-first, then ``cg.py``. To add a solver, write its file and add a line to `SOLVERS`.
+first, then ``cg.py``. ``iterative.py`` and ``interior.py`` have what cg and sweeps share, and ``accuracy/`` says when a
+solver may stop. To add a solver, write its file and add a line to `SOLVERS`.
 """
 
 from collections.abc import Callable

@@ -7,9 +7,9 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
 from isotherm.equilibrium.solvers.base import Solution, Solver, Source, System
 from isotherm.equilibrium.solvers.cg import ConjugateGradient
-from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.direct import Direct
 from isotherm.equilibrium.solvers.elimination import Elimination
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Iteration

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.reading import Reading, Rows, spread_of
+from isotherm.equilibrium.solvers.accuracy.reading import Reading, Rows, spread_of
 from isotherm.graphs import Csr
 
 __all__ = ["MOST_COLUMNS", "Solution", "Solver", "Source", "System"]

@@ -9,10 +9,10 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio, with_closing
+from isotherm.equilibrium.solvers.accuracy.horizon import mean_rounding, verified_horizon
 from isotherm.equilibrium.solvers.base import Solution, Source, System
-from isotherm.equilibrium.solvers.convergence import largest_ratio, with_closing
 from isotherm.equilibrium.solvers.exact import MOST_NODES, Exact
-from isotherm.equilibrium.solvers.horizon import mean_rounding, verified_horizon
 
 __all__ = ["Direct"]
 

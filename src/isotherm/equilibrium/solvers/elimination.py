@@ -17,10 +17,10 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.accuracy.convergence import PRECONDITIONED, largest_ratio
+from isotherm.equilibrium.solvers.accuracy.horizon import mean_rounding, verified_horizon
 from isotherm.equilibrium.solvers.base import Solution, Source, System
 from isotherm.equilibrium.solvers.cg import balance, ratio
-from isotherm.equilibrium.solvers.convergence import PRECONDITIONED, largest_ratio
-from isotherm.equilibrium.solvers.horizon import mean_rounding, verified_horizon
 from isotherm.equilibrium.solvers.interior import deviations
 from isotherm.graphs import Csr
 from isotherm.kernels import Report

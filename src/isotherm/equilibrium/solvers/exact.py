@@ -13,8 +13,8 @@ import numpy as np
 
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio, with_closing
 from isotherm.equilibrium.solvers.base import Solution, Source, System
-from isotherm.equilibrium.solvers.convergence import largest_ratio, with_closing
 
 __all__ = ["MOST_NODES", "Exact"]
 

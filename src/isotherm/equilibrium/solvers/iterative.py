@@ -10,8 +10,8 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
 from isotherm.equilibrium.solvers.base import Solution, Source, System
-from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.kernels import Report
 
