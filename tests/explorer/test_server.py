@@ -9,9 +9,9 @@ from threading import Thread
 
 SLOW = """
 import time
-from isotherm.explorer import answers, server
-from isotherm.explorer.export import NEW_SEEDS
-from isotherm.explorer.session import Session
+from isotherm.explorer.web import answers, server
+from isotherm.explorer.web.export import NEW_SEEDS
+from isotherm.explorer.state.session import Session
 from isotherm.classifier import DirichletClassifier
 from isotherm.study.datasets import karate_club
 

@@ -10,11 +10,11 @@ import pytest
 
 import isotherm as iso
 from isotherm.errors import ParameterError
-from isotherm.explorer import answers
-from isotherm.explorer.export import NEW_SEEDS, labels_file, model_file, seeds_file
-from isotherm.explorer.journal import Journal
-from isotherm.explorer.labels import Labels
-from isotherm.explorer.session import Session
+from isotherm.explorer.state.journal import Journal
+from isotherm.explorer.state.labels import Labels
+from isotherm.explorer.state.session import Session
+from isotherm.explorer.web import answers
+from isotherm.explorer.web.export import NEW_SEEDS, labels_file, model_file, seeds_file
 from isotherm.io import Column, Layout, read_seeds
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.study.datasets import karate_club

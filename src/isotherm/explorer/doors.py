@@ -11,7 +11,7 @@ from isotherm.layout.cache import fingerprint
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:  # a classifier is imported without the page and the readers of files
-    from isotherm.explorer.session import Labeller
+    from isotherm.explorer.state.session import Labeller
     from isotherm.io import Layout
 
 __all__ = ["Explorable", "Opening", "certain_seeds", "open_page"]
@@ -116,10 +116,10 @@ def open_page(
 
     need("starlette", "the page", extra="explore")
     need("uvicorn", "the page", extra="explore")
-    from isotherm.explorer.export import NEW_SEEDS
-    from isotherm.explorer.journal import Journal, JournalError
-    from isotherm.explorer.server import free_port, new_token, serve
-    from isotherm.explorer.session import Session
+    from isotherm.explorer.state.journal import Journal, JournalError
+    from isotherm.explorer.state.session import Session
+    from isotherm.explorer.web.export import NEW_SEEDS
+    from isotherm.explorer.web.server import free_port, new_token, serve
 
     listener, token = free_port(opening.port), new_token()
     try:

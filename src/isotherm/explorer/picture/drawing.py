@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
-from isotherm.explorer.session import Labeller
-from isotherm.explorer.shading import FEW, HUES, warmth
+from isotherm.explorer.state.session import Labeller
+from isotherm.explorer.state.shading import FEW, HUES, warmth
 from isotherm.io.errors import need
 from isotherm.io.output import check_target, writing
 

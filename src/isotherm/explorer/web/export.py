@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from isotherm.errors import ParameterError
-from isotherm.explorer.session import Session
+from isotherm.explorer.state.session import Session
 from isotherm.io import Column, Layout, write_labels, write_table
 
 __all__ = ["NEW_SEEDS", "labels_file", "model_file", "seeds_file"]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.explorer.session import Session
-from isotherm.explorer.shading import HUES
+from isotherm.explorer.state.session import Session
+from isotherm.explorer.state.shading import HUES
 
 __all__ = ["colours", "edges", "explained", "found", "names", "neighbourhood", "node", "state", "table"]
 

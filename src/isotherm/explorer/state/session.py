@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import ParameterError
-from isotherm.explorer.journal import Journal
-from isotherm.explorer.labels import Labels
-from isotherm.explorer.search import NameIndex
-from isotherm.explorer.shading import FEW, HUES, Shown, warmth
+from isotherm.explorer.state.journal import Journal
+from isotherm.explorer.state.labels import Labels
+from isotherm.explorer.state.search import NameIndex
+from isotherm.explorer.state.shading import FEW, HUES, Shown, warmth
 from isotherm.graphs import Graph
 from isotherm.insight.suggest.suggestion import suggest as suggest_without_seeds
 from isotherm.io import Layout
