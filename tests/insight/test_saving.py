@@ -19,7 +19,7 @@ from problems import Problem, problems
 import isotherm as iso
 from isotherm import engines
 from isotherm.io.graph_formats.npz import MODEL
-from isotherm.io.models import is_model, read_model, write_model
+from isotherm.io.writing.models import is_model, read_model, write_model
 from isotherm.labelling.rules import TEMPERATURE_RULES
 from isotherm.paper.block_model import stochastic_block_model
 

@@ -25,8 +25,9 @@ from hypothesis import strategies as st
 import isotherm as iso
 from isotherm.classifier import DirichletClassifier
 from isotherm.graphs import Graph
-from isotherm.io import FileError, check_output, labels, read_seeds, write_labels, write_table
-from isotherm.io.output import writing
+from isotherm.io import FileError, check_output, read_seeds, write_labels, write_table
+from isotherm.io.writing import labels
+from isotherm.io.writing.output import writing
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -344,7 +345,8 @@ SLOW = """
 import sys, time
 import numpy as np
 from isotherm.graphs import Graph
-from isotherm.io import labels, write_labels
+from isotherm.io import write_labels
+from isotherm.io.writing import labels
 texts = labels._texts
 def slowly(frame, name, header):
     for text in texts(frame, name, header=header):

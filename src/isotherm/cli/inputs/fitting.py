@@ -168,7 +168,7 @@ def load_model(path: str, stages: Stages) -> "DirichletClassifier":
 
 def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "") -> Source:
     """Find out whether arguments begin with a saved classifier or with edges and seeds."""
-    from isotherm.io.models import is_model
+    from isotherm.io.writing.models import is_model
 
     given = list(arguments)
     count = 1 if given and (is_model(given[0]) or _may_be_model(given)) else 2

@@ -190,7 +190,7 @@ def _read_table(path: str, table: TableOptions, threads: int | None) -> "tuple[G
     """The graph of the nearest rows of a table, and the table."""
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
-    from isotherm.io.vectors import read_vectors_file
+    from isotherm.io.reading.vectors import read_vectors_file
 
     with usage_errors(culprit=_name(path)):
         read = read_vectors_file(path, id=table.id, text=table.text)

@@ -12,7 +12,7 @@ from isotherm.errors import ParameterError
 from isotherm.explorer.state.session import Labeller
 from isotherm.explorer.state.shading import FEW, HUES, warmth
 from isotherm.io.errors import need
-from isotherm.io.output import check_target, writing
+from isotherm.io.writing.output import check_target, writing
 
 __all__ = ["COLOURS", "MapData", "check_picture", "draw"]
 

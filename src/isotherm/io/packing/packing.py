@@ -20,12 +20,12 @@ from isotherm.graphs.csr import check_size
 from isotherm.graphs.packed import PackWriter, check_folder, open_packed, writing_folder
 from isotherm.io.errors import FileError
 from isotherm.io.formats import FORMATS
-from isotherm.io.graphs import read_graph
 from isotherm.io.layout import Options, Pick
 from isotherm.io.memory import available_memory
 from isotherm.io.packing.buckets import SORTING, Buckets, balanced_bounds
 from isotherm.io.packing.numbering import NUMBERINGS, Numbering, UnsuitableError
 from isotherm.io.packing.sources import Meter, PackProgress, Sources, files_to_pack
+from isotherm.io.reading.graphs import read_graph
 
 __all__ = ["pack_edges"]
 

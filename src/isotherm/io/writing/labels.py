@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from isotherm.graphs import Graph
 from isotherm.io.errors import FileError, need
-from isotherm.io.output import check_output, output_format, writing
 from isotherm.io.streams import Progress
+from isotherm.io.writing.output import check_output, output_format, writing
 
 if TYPE_CHECKING:
     import polars as pl

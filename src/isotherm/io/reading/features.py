@@ -10,7 +10,7 @@ from isotherm.errors import warn
 from isotherm.graphs import Graph
 from isotherm.io.errors import FileError, FileWarning, shorten
 from isotherm.io.layout import Pick
-from isotherm.io.vectors import read_vectors_file
+from isotherm.io.reading.vectors import read_vectors_file
 
 __all__ = ["read_features"]
 
@@ -27,7 +27,7 @@ def read_features(
     Parameters
     ----------
     path, id, text
-        As for `isotherm.io.vectors.read_vectors`.
+        As for `isotherm.io.reading.vectors.read_vectors`.
     graph
         The graph. Ids are compared as text; without a column of ids, rows are the nodes 0, 1, ... Rows of other nodes
         are left out. Nodes without a row have zeros, with a warning.
