@@ -18,7 +18,9 @@ FLAGS = [
     *("--disable-background-networking", "--disable-component-update"),
     *("--use-angle=swiftshader", "--enable-unsafe-swiftshader"),  # WebGL without a graphics card
 ]
-READY = "window.isotherm?.state && isotherm.map.drawn && isotherm.map.names !== undefined && !isotherm.state.busy"
+SETTLED = "!isotherm.state.busy && isotherm.colours === isotherm.state.colours"
+READY = f"window.isotherm?.state && isotherm.map.drawn && isotherm.map.names !== undefined && {SETTLED}"
+PATIENCE = 180.0  # seconds for anything on a busy machine; all waits end as soon as they can
 
 
 class Server:
@@ -48,7 +50,7 @@ class Server:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=20)
+        self.process.communicate(timeout=PATIENCE)
 
 
 def chromium() -> str:
@@ -85,6 +87,7 @@ class View:
         self, window: Any, address: str, *, width: int = 1280, height: int = 720, scheme: str = "light"
     ) -> None:
         self.page = window.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        self.page.set_default_timeout(1000 * PATIENCE)
         self.errors: list[str] = []
         self.elsewhere: list[str] = []
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -100,7 +103,7 @@ class View:
         """The value of an expression on the page."""
         return self.page.evaluate(f"() => ({expression})")
 
-    def wait(self, expression: str, seconds: float = 60) -> None:
+    def wait(self, expression: str, seconds: float = PATIENCE) -> None:
         """Wait until an expression holds; Playwright's own wait needs eval, which the page forbids."""
         end = time.monotonic() + seconds
         while not self.get(f"!!({expression})"):
@@ -110,7 +113,6 @@ class View:
     def ready(self) -> "View":
         """Wait until the map is drawn and nothing is going on."""
         self.wait(READY)
-        self.page.wait_for_timeout(100)
         return self
 
     def spot(self, node: int) -> tuple[float, float]:
@@ -120,16 +122,20 @@ class View:
         return left + place["x"], top + place["y"]
 
     def colour(self, node: int) -> list[int]:
-        """The colour of the pixel in the middle of a node, read from the canvas that sigma draws on."""
+        """The colour of the pixel in the middle of a node."""
+        return self.colours([node])[0]
+
+    def colours(self, nodes: list[int]) -> list[list[int]]:
+        """The colours of the pixels in the middle of some nodes, read from the canvas that sigma draws on."""
         return self.get(
             f"""(() => {{
               const map = isotherm.map, canvas = map.sigma.getCanvases().nodes;
-              map.sigma.refresh();
-              const ratio = canvas.width / canvas.clientWidth, at = map.at({node});
-              const copy = document.createElement("canvas");
+              map.sigma.render(); // as it is drawn now: the pixels of a frame are gone after it
+              const ratio = canvas.width / canvas.clientWidth, copy = document.createElement("canvas");
               [copy.width, copy.height] = [canvas.width, canvas.height];
-              const pen = copy.getContext("2d");
+              const pen = copy.getContext("2d", {{ willReadFrequently: true }});
               pen.drawImage(canvas, 0, 0);
-              return [...pen.getImageData(Math.round(at.x * ratio), Math.round(at.y * ratio), 1, 1).data];
+              return {nodes}.map((node) => map.at(node)).map(({{ x, y }}) =>
+                [...pen.getImageData(Math.round(x * ratio), Math.round(y * ratio), 1, 1).data]);
             }})()"""
         )

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from commands import command
 from page_graphs import made_up
-from pages import Server, View, browser
+from pages import PATIENCE, SETTLED, Server, View, browser
 
 import isotherm as iso
 from isotherm.study.datasets import karate_club
@@ -31,21 +31,32 @@ def window() -> Iterator[Any]:
         yield opened
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def write_club(folder: Path) -> Path:
     """The Karate Club with its two leaders as seeds, in files."""
     graph = karate_club().graph
     rows = graph.csr.rows.tolist(), graph.csr.indices.tolist()
     nodes = graph.nodes.tolist()
     edges = [f"{nodes[a]},{nodes[b]}" for a, b in zip(*rows, strict=True) if a < b]
-    (tmp_path / "edges.csv").write_text("\n".join(["from,to", *edges]) + "\n")
-    (tmp_path / "seeds.csv").write_text(f"member;side\n{nodes[0]};Hi\n{nodes[33]};Officer\n")
-    return tmp_path
+    (folder / "edges.csv").write_text("\n".join(["from,to", *edges]) + "\n")
+    (folder / "seeds.csv").write_text(f"member;side\n{nodes[0]};Hi\n{nodes[33]};Officer\n")
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_club(tmp_path)
 
 
 @pytest.fixture
 def server(folder: Path) -> Iterator[Server]:
     with Server(folder, "edges.csv", "seeds.csv") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server for all tests that label nothing."""
+    with Server(write_club(tmp_path_factory.mktemp("calm")), "edges.csv", "seeds.csv") as running:
         yield running
 
 
@@ -59,18 +70,22 @@ def hue(pixel: list[int]) -> str:
     return "red" if red > blue + 10 else "blue" if blue > red + 10 else "grey"
 
 
+def hues(view: View) -> list[str]:
+    """Of all members of the club."""
+    return [hue(pixel) for pixel in view.colours(list(range(34)))]
+
+
 def finish(view: View) -> None:
     assert view.errors == []
     assert view.elsewhere == []
     view.page.close()
 
 
-def test_the_map_shows_points_in_the_colours_of_their_classes(window: Any, server: Server) -> None:
-    view = View(window, server.address).ready()
+def test_the_map_shows_points_in_the_colours_of_their_classes(window: Any, calm: Server) -> None:
+    view = View(window, calm.address).ready()
     seeds = {view.get(f"isotherm.map.names[{node}]"): node for node in view.get("isotherm.state.seedNodes")}
-    hues = {hue(view.colour(node)) for node in seeds.values()}
-    assert hues == {"red", "blue"}
-    assert all(hue(view.colour(node)) in ("red", "blue") for node in range(34))
+    assert {hue(view.colour(node)) for node in seeds.values()} == {"red", "blue"}
+    assert set(hues(view)) == {"red", "blue"}
     assert view.page.inner_text("#counts").startswith("2 seeds")
     assert view.page.locator("#suggestions li").count() == 10
     assert [view.page.inner_text("#message"), view.page.inner_text("#busy")] == ["", ""]
@@ -97,7 +112,7 @@ def flipped_by(node: int) -> set[int]:
 @pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning", "ignore::isotherm.CalibrationWarning")
 def test_a_label_by_mouse_changes_the_colours_of_others_and_undo_brings_them_back(window: Any, server: Server) -> None:
     view = View(window, server.address).ready()
-    before = [hue(view.colour(node)) for node in range(34)]
+    before = hues(view)
     telling = max(members_of("Officer"), key=lambda node: len(flipped_by(node)))
     others = flipped_by(telling)
     assert others, "some label decides those of others"
@@ -108,18 +123,16 @@ def test_a_label_by_mouse_changes_the_colours_of_others_and_undo_brings_them_bac
     assert view.get("isotherm.map.sigma.getCamera().getState()") == camera, "a click never moves the map"
     assert view.page.inner_text("#name") == view.get(f"isotherm.map.names[{node}]")
     view.page.click("#choices button:has-text('Hi')")
-    view.wait(f"isotherm.state.seedNodes.includes({node}) && !isotherm.state.busy")
-    view.page.wait_for_timeout(200)
-    after = [hue(view.colour(each)) for each in range(34)]
+    view.wait(f"isotherm.state.seedNodes.includes({node}) && {SETTLED}")
+    after = hues(view)
     assert after[node] != before[node]
     changed = {each for each in range(34) if after[each] != before[each]} - {node}
     assert changed == {number(view, str(each)) for each in others}
     view.page.click("#undo")
-    view.wait(f"!isotherm.state.seedNodes.includes({node}) && !isotherm.state.busy")
-    view.page.wait_for_timeout(200)
-    assert [hue(view.colour(each)) for each in range(34)] == before
+    view.wait(f"!isotherm.state.seedNodes.includes({node}) && {SETTLED}")
+    assert hues(view) == before
     view.page.click("#redo")
-    view.wait(f"isotherm.state.seedNodes.includes({node}) && !isotherm.state.busy")
+    view.wait(f"isotherm.state.seedNodes.includes({node}) && {SETTLED}")
     finish(view)
 
 
@@ -129,13 +142,13 @@ def test_everything_by_keyboard(window: Any, server: Server) -> None:
     first = view.get("isotherm.state.suggestions[0].id")
     view.wait(f"isotherm.panel.node?.id === {first}")
     view.page.keyboard.press("w")
-    view.wait(f"isotherm.state.seedNodes.includes({first}) && !isotherm.state.busy")
+    view.wait(f"isotherm.state.seedNodes.includes({first}) && {SETTLED}")
     wanted = view.get("isotherm.state.classes[isotherm.legendOrder()[1]].name")
     assert view.get(f"isotherm.state.classes[isotherm.map.codes[{first}] - 1].name") == wanted
     view.page.keyboard.press("Control+z")
-    view.wait("isotherm.state.given === 0 && !isotherm.state.busy")
+    view.wait(f"isotherm.state.given === 0 && {SETTLED}")
     view.page.keyboard.press("Control+Shift+Z")
-    view.wait("isotherm.state.given === 1 && !isotherm.state.busy")
+    view.wait(f"isotherm.state.given === 1 && {SETTLED}")
     view.page.keyboard.press("Backspace")
     view.wait(f"!isotherm.state.seedNodes.includes({first})")
     view.page.keyboard.press("/")
@@ -148,6 +161,24 @@ def test_everything_by_keyboard(window: Any, server: Server) -> None:
     assert view.page.is_visible("#nothing")
     view.page.keyboard.press("?")
     assert view.page.is_visible("#keys")
+    finish(view)
+
+
+def test_neighbours_and_suggestions_by_keyboard(window: Any, calm: Server) -> None:
+    view = View(window, calm.address).ready()
+    view.page.focus("#suggestions li:nth-child(3) button")
+    view.page.keyboard.press("Enter")
+    third = view.get("isotherm.state.suggestions[2].id")
+    view.wait(f"isotherm.panel.near?.nodes[0].id === {third} && document.querySelector('#seeds li')")
+    assert view.get("document.activeElement.closest('li') === document.querySelector('#suggestions').children[2]")
+    assert view.page.inner_text("#skip") == "Skip 3"
+    view.page.focus("#near [tabindex='0']")
+    view.page.keyboard.press("ArrowRight")
+    neighbour = view.get("isotherm.panel.near.nodes[1]")
+    assert view.get("document.activeElement.getAttribute('aria-label')").startswith(neighbour["name"])
+    view.page.keyboard.press("Enter")
+    view.wait(f"isotherm.panel.near?.nodes[0].id === {neighbour['id']}")
+    assert view.get("document.activeElement.getAttribute('tabindex')") == "0", "the keyboard stays at the neighbours"
     finish(view)
 
 
@@ -200,16 +231,15 @@ def test_from_nothing_the_page_asks_for_classes_and_suggests_nodes(window: Any, 
         assert view.page.is_visible("#start")
         view.page.fill("#names", "tea\ncoffee\n")
         view.page.click("#start button")
-        view.wait("isotherm.state.classes.length === 2 && !isotherm.state.busy")
+        view.wait(f"isotherm.state.classes.length === 2 && {SETTLED}")
         view.page.wait_for_selector("#start", state="hidden")
         for key, label in (("1", "q"), ("2", "w")):
             view.page.keyboard.press(key)
             view.wait("isotherm.selected >= 0")
             view.page.keyboard.press(label)
-            view.wait(f"isotherm.state.given === {key} && !isotherm.state.busy")
-        view.wait("isotherm.state.fitted && isotherm.state.unlabelled === 0 && !isotherm.state.busy")
-        view.page.wait_for_timeout(200)
-        assert {hue(view.colour(node)) for node in range(34)} == {"red", "blue"}
+            view.wait(f"isotherm.state.given === {key} && {SETTLED}")
+        view.wait(f"isotherm.state.fitted && isotherm.state.unlabelled === 0 && {SETTLED}")
+        assert set(hues(view)) == {"red", "blue"}
         finish(view)
 
 
@@ -248,15 +278,16 @@ def test_hostile_names_are_text(window: Any, tmp_path: Path) -> None:
             shown = view.page.inner_text("#name")
             assert shown.startswith(view.get(f"isotherm.map.names[{node}]")[:100])
             view.page.mouse.move(*view.spot(node))
-            view.page.wait_for_timeout(80)
+            view.wait(f"isotherm.hovered === {node} && !document.all.tip.hidden")
+            assert view.page.inner_text("#tip").startswith(shown[:20])
         assert view.get("document.querySelectorAll('img').length") == 0
         assert view.get("document.querySelectorAll('script').length") == 3
         assert view.get("document.documentElement.scrollWidth") <= 1280
         finish(view)
 
 
-def test_names_on_controls_for_screen_readers(window: Any, server: Server) -> None:
-    view = View(window, server.address).ready()
+def test_names_on_controls_for_screen_readers(window: Any, calm: Server) -> None:
+    view = View(window, calm.address).ready()
     view.page.keyboard.press("1")
     view.wait("isotherm.panel.node")
     unnamed = view.get(
@@ -267,8 +298,8 @@ def test_names_on_controls_for_screen_readers(window: Any, server: Server) -> No
     finish(view)
 
 
-def test_dark_and_small_windows(window: Any, server: Server) -> None:
-    view = View(window, server.address, scheme="dark").ready()
+def test_dark_and_small_windows(window: Any, calm: Server) -> None:
+    view = View(window, calm.address, scheme="dark").ready()
     assert view.get("document.documentElement.dataset.theme") == "dark"
     assert view.get("document.documentElement.scrollHeight") <= 720
     view.page.click("#theme")
@@ -305,7 +336,7 @@ def test_names_in_the_neighbourhood_do_not_overlap(window: Any, tmp_path: Path) 
 
 class TestTheDoor:
     def ask(self, server: Server, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
         connection.putrequest(method, path, skip_host="Host" in headers)
         for name, value in headers.items():
             connection.putheader(name.replace("_", "-"), value)
@@ -315,37 +346,37 @@ class TestTheDoor:
         connection.close()
         return answer.status, content
 
-    def test_a_known_address_is_answered(self, server: Server) -> None:
-        assert self.ask(server, f"/{server.token}/api/state")[0] == 200
+    def test_a_known_address_is_answered(self, calm: Server) -> None:
+        assert self.ask(calm, f"/{calm.token}/api/state")[0] == 200
 
-    def test_a_wrong_token_finds_nothing(self, server: Server) -> None:
+    def test_a_wrong_token_finds_nothing(self, calm: Server) -> None:
         for path in (
             "/",
             "/api/state",
             "/wrong/api/state",
-            f"/{server.token}x/api/state",
-            f"/{server.token}/../etc/passwd",
+            f"/{calm.token}x/api/state",
+            f"/{calm.token}/../etc/passwd",
         ):
-            assert self.ask(server, path)[0] == 404
+            assert self.ask(calm, path)[0] == 404
 
-    def test_a_wrong_host_is_refused(self, server: Server) -> None:
-        for host in ("evil.example", f"evil.example:{server.port}", "127.0.0.1"):
-            assert self.ask(server, f"/{server.token}/api/state", Host=host)[0] == 403
+    def test_a_wrong_host_is_refused(self, calm: Server) -> None:
+        for host in ("evil.example", f"evil.example:{calm.port}", "127.0.0.1"):
+            assert self.ask(calm, f"/{calm.token}/api/state", Host=host)[0] == 403
 
-    def test_another_origin_is_refused(self, server: Server) -> None:
+    def test_another_origin_is_refused(self, calm: Server) -> None:
         for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}):
-            assert self.ask(server, f"/{server.token}/api/state", **headers)[0] == 403
+            assert self.ask(calm, f"/{calm.token}/api/state", **headers)[0] == 403
 
-    def test_a_form_cannot_label(self, server: Server) -> None:
+    def test_a_form_cannot_label(self, calm: Server) -> None:
         kind = {"Content_Type": "text/plain", "Content_Length": "26"}
-        assert self.ask(server, f"/{server.token}/api/label", "POST", **kind)[0] == 415
-        assert self.ask(server, f"/{server.token}/api/label", "DELETE")[0] == 403
+        assert self.ask(calm, f"/{calm.token}/api/label", "POST", **kind)[0] == 415
+        assert self.ask(calm, f"/{calm.token}/api/label", "DELETE")[0] == 403
 
-    def test_another_site_cannot_read_it(self, window: Any, server: Server) -> None:
+    def test_another_site_cannot_read_it(self, window: Any, calm: Server) -> None:
         page = window.new_page()
         page.route("http://evil.example/", lambda route: route.fulfill(body="<p>evil", content_type="text/html"))
         page.goto("http://evil.example/")
-        tried = page.evaluate(f"() => fetch('{server.address}api/state').then(() => 'read', () => 'refused')")
+        tried = page.evaluate(f"() => fetch('{calm.address}api/state').then(() => 'read', () => 'refused')")
         assert tried == "refused"
         page.close()
 

@@ -61,6 +61,9 @@ def test_the_page_in_one_file(clf: iso.DirichletClassifier, tmp_path: Path) -> N
     data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
     positions = np.frombuffer(base64.b64decode(data["positions"]), "<f4").reshape(-1, 2)
     np.testing.assert_array_equal(positions, clf.graph_.layout())
+    edges = np.frombuffer(base64.b64decode(data["edges"]), "<u4").reshape(-1, 2)
+    ends = np.nonzero(np.triu(clf.graph_.adjacency.toarray()))
+    assert sorted(edges.tolist()) == np.stack(ends, axis=1).tolist()
     assert text.count("<script") == 2
 
 
@@ -69,14 +72,15 @@ def test_the_page_in_one_file_in_a_browser(clf: iso.DirichletClassifier, tmp_pat
     clf.plot(path, title="</script><script>alert(1)</script>")
     with browser() as window:
         view = View(window, path.as_uri())
-        view.page.wait_for_timeout(200)
         colours = _colours(view)
         assert len(colours) > 5, "points are drawn"
+        view.page.fill("#search", "1")
+        view.page.keyboard.press("Enter")
+        assert view.page.inner_text("#told").split("\n")[0] == "1", "the node with this very name comes first"
         view.page.fill("#search", "17")
         view.page.click("#hits button")
         assert "17" in view.page.inner_text("#told")
         view.page.click("#legend button")
-        view.page.wait_for_timeout(100)
         assert _colours(view) != colours
         assert view.errors == []
         assert view.elsewhere == []

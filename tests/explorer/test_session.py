@@ -10,6 +10,7 @@ import pytest
 
 import isotherm as iso
 from isotherm.errors import ParameterError
+from isotherm.explorer.state import session as sessions
 from isotherm.explorer.state.journal import Journal
 from isotherm.explorer.state.labels import Labels
 from isotherm.explorer.state.session import Session
@@ -150,6 +151,7 @@ def test_everything_but_the_map_works_before_the_map(monkeypatch: pytest.MonkeyP
         return place()
 
     monkeypatch.setattr(iso.Graph, "layout", layout)
+    monkeypatch.setattr(sessions, "HEAD_START", 0.1)
     session = session_of(graph, {graph.nodes[0]: "Hi", graph.nodes[33]: "Officer"})
     assert session.wait(lambda: session.busy == "" and not session._work.is_set())
     assert not answers.state(session)["mapped"]
@@ -161,6 +163,19 @@ def test_everything_but_the_map_works_before_the_map(monkeypatch: pytest.MonkeyP
     held.set()
     settle(session)
     assert answers.state(session)["mapped"]
+    session.stop()
+
+
+def test_a_graph_without_a_map_can_be_labelled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def layout(_: iso.Graph) -> Any:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(iso.Graph, "layout", layout)
+    graph = karate_club().graph
+    session = session_of(graph, {graph.nodes[0]: "Hi", graph.nodes[33]: "Officer"})
+    assert session.wait(lambda: session.busy == "" and not session._work.is_set())
+    told = answers.state(session)
+    assert (told["mapped"], told["fitted"], told["failure"]) == (False, True, "there is no map: no room")
     session.stop()
 
 

@@ -5,6 +5,7 @@ import { GraphMap } from "./map.js";
 import { Panel } from "./panel.js";
 
 const LETTERS = "qwertyuiopasdfghjklzxcvbnm";
+const SEED = 255; // the level of a seed
 
 class Page {
   constructor() {
@@ -22,7 +23,6 @@ class Page {
       $("drawn").hidden = drawn === inside;
       $("drawn").textContent = `${drawn.toLocaleString("en")} of ${many(inside, "node")} drawn: zoom in for more`;
     };
-    this.map.annotateSoon = () => this.map.sigma && requestAnimationFrame(() => this.map.annotate());
     this.panel = new Panel(this);
     this.setTheme(this.theme);
     this.wire();
@@ -107,17 +107,18 @@ class Page {
     document.title = `${state.name} · isotherm explore`;
     $("about").textContent = `${state.name} · ${many(state.nodes, "node")} · ${many(state.links, "link")}`;
     $("about").title = $("about").textContent;
-    $("counts").textContent = `${many(state.seeds, "seed")} · ${state.given.toLocaleString("en")} given here`;
+    $("counts").textContent = `${many(state.seeds, "seed")} · ${state.given.toLocaleString("en")} labelled here`;
     $("undo").disabled = !state.undo;
     $("redo").disabled = !state.redo;
     $("busy").textContent = state.failure || (state.busy ? `${state.busy}…` : "");
     $("start").hidden = state.classes.length >= 2;
-    $("message").textContent = !state.mapped ? `Placing ${many(state.nodes, "node")} on the map… Search and suggestions work already.`
+    $("message").textContent = !state.mapped ? `Placing ${many(state.nodes, "node")} on the map… Search works already.`
       : state.classes.length < 2 ? "Name at least two classes on the left, then label the first nodes."
       : !state.fitted && !state.busy ? "Label nodes of at least two classes: press 1, then the key of a class. Then the heat spreads."
       : "";
     $("lightness").textContent = state.seeds < 20 ? "stronger colour = stands out more" : "stronger colour = more certain";
     $("hue-note").textContent = state.classes.length > state.hues ? `${state.classes.length}, the largest ${state.hues} in colour; click a grey one to give it a hue` : `click one to see it alone`;
+    $("classes").hidden = !state.classes.length;
     this.drawSuggestions();
     this.drawLegend();
     this.map.annotateSoon();
@@ -126,9 +127,10 @@ class Page {
   drawSuggestions() {
     const rows = this.state.suggestions.map((each, at) => make("li", {},
       make("button", { class: "row", type: "button", "aria-current": each.id === this.selected, onclick: () => this.select(each.id, false) },
-        make("kbd", {}, at < 10 ? String((at + 1) % 10) : "·"), named(each.name), make("span", { class: "guess" }, each.label === null ? "—" : `${each.label}?`))));
+        make("kbd", {}, at < 10 ? String((at + 1) % 10) : "·"), named(each.name), make("span", { class: "guess" }, each.label !== null ? `${each.label}?` : this.state.fitted ? "not reached" : ""))));
     fill($("suggestions"), ...rows);
     $("skip").disabled = !rows.length;
+    $("skip").textContent = rows.length ? `Skip ${this.state.suggestions.indexOf(this.toSkip()) + 1}` : "Skip";
   }
 
   // Class numbers: those with a hue first, then by size.
@@ -215,11 +217,17 @@ class Page {
     const known = this.map.names ? { name: this.map.names[node] } : await ask(`api/node/${node}`);
     if (this.hovered !== node) return;
     const code = this.map.codes[node] - 1;
-    const label = code < 0 ? "no label yet" : this.state.classes[code].name;
-    fill(tip, named(known.name, ""), make("span", { class: "quiet" }, ` · ${label}`));
+    const label = code < 0 ? (this.state.fitted ? "no seed reaches it" : "no label yet") : this.state.classes[code].name;
+    fill(tip, named(known.name, ""), make("span", { class: "quiet" }, ` · ${label}${this.certainty(node)}`));
     tip.hidden = false;
     tip.style.left = `${Math.min(x + 14, $("centre").clientWidth - 290)}px`;
     tip.style.top = `${y + 14}px`;
+  }
+
+  // How certain the label of a node is, if that is known.
+  certainty(node) {
+    const level = this.map.levels[node];
+    return level === SEED ? ", a seed" : this.state.calibrated && this.map.codes[node] ? `, ${percent(level / (SEED - 1))}` : "";
   }
 
   async label(name) {
@@ -268,9 +276,13 @@ class Page {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
+  // The suggestion that is selected, or the first.
+  toSkip() {
+    return this.state.suggestions.find((each) => each.id === this.selected) || this.state.suggestions[0];
+  }
+
   skip() {
-    const { suggestions } = this.state;
-    const chosen = suggestions.find((each) => each.id === this.selected) || suggestions[0];
+    const chosen = this.toSkip();
     if (chosen) this.tell("skip", { node: chosen.id });
   }
 
@@ -285,13 +297,14 @@ class Page {
   wireSearch() {
     const [box, list] = [$("search"), $("hits")];
     let found = [], at = 0, later = 0;
-    const close = () => { list.hidden = true; box.setAttribute("aria-expanded", "false"); };
+    const close = () => { list.hidden = true; box.setAttribute("aria-expanded", "false"); box.removeAttribute("aria-activedescendant"); };
     const choose = (hit) => { close(); box.blur(); this.select(hit.id, true); };
     const draw = () => {
-      fill(list, ...(found.length ? found.map((hit, place) => make("li", { role: "option", "aria-selected": place === at, onmousedown: (event) => { event.preventDefault(); choose(hit); } },
+      fill(list, ...(found.length ? found.map((hit, place) => make("li", { role: "option", id: `hit-${place}`, "aria-selected": place === at, onmousedown: (event) => { event.preventDefault(); choose(hit); } },
         named(hit.name), make("span", { class: "guess" }, hit.label || "—"))) : [make("li", { class: "quiet" }, "no node has this in its name")]));
       list.hidden = false;
       box.setAttribute("aria-expanded", "true");
+      box.setAttribute("aria-activedescendant", found.length ? `hit-${at}` : "");
     };
     box.oninput = () => {
       clearTimeout(later);
@@ -321,7 +334,7 @@ class Page {
     if (control && key.toLowerCase() === "y") { event.preventDefault(); this.tell("redo", {}); return; }
     if (control || event.altKey) return;
     const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-    const letter = LETTERS.indexOf(key);
+    const letter = LETTERS.indexOf(key), onMap = event.target === $("map") || event.target === document.body;
     if (key === "/") { event.preventDefault(); $("search").focus(); }
     else if (key === "?") $("keys").showModal();
     else if (key === "Escape") this.select(-1, false);
@@ -329,7 +342,8 @@ class Page {
     else if (key === "+" || key === "=") this.map.zoom(1.5);
     else if (key === "-") this.map.unzoom(1.5);
     else if (key === "Home") this.map.reset();
-    else if (key in moves && (event.target === $("map") || event.target === document.body)) { event.preventDefault(); this.map.pan(...moves[key]); }
+    else if (key === "Enter" && onMap) { if (this.selected >= 0 && this.map.sigma) this.map.fly(this.selected); }
+    else if (key in moves && onMap) { event.preventDefault(); this.map.pan(...moves[key]); }
     else if (/^[0-9]$/.test(key)) {
       const suggestion = this.state.suggestions[(Number(key) + 9) % 10];
       if (suggestion) this.select(suggestion.id, false);

@@ -15,7 +15,15 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-export const fill = (element, ...children) => element.replaceChildren(...children);
+// Replace the children of an element. The keyboard stays where it was: at what has the same text, or the same place.
+export function fill(element, ...children) {
+  const stops = () => [...element.querySelectorAll("button, [tabindex]")];
+  const before = stops(), at = before.indexOf(document.activeElement);
+  element.replaceChildren(...children);
+  if (at < 0) return;
+  const now = stops();
+  (now.find((each) => each.textContent === before[at].textContent) ?? now[Math.min(at, now.length - 1)])?.focus();
+}
 
 export const percent = (share) => `${share >= 0.0995 || share === 0 ? Math.round(100 * share) : (100 * share).toFixed(1)}\u00a0%`;
 

@@ -1,7 +1,25 @@
 // The map: sigma draws points and edges, a canvas above it rings, numbers and names.
 
 const FEW = 500, SOME = 5000, ALL = 100000, SAMPLE = 50000, RINGS = 3000;
-const FEW_CHANGES = 50; // nodes; more are drawn by drawing all again
+const NAMED = 40; // classes whose name is on the map
+
+// A program that draws no second, hidden picture by which sigma would find the node under the mouse: `nearest` does.
+const unpicked = (Program) => class extends Program {
+  constructor(gl, _, renderer) { super(gl, null, renderer); }
+};
+
+// The middle of the nodes in the densest 3 x 3 fields, and how many nodes there are in all.
+function densest(sums, wide) {
+  const field = wide * wide, around = [-wide - 1, -wide, -wide + 1, -1, 0, 1, wide - 1, wide, wide + 1];
+  const total = (start, cell) => around.reduce((sum, step) => sum + sums[start + cell + step], 0);
+  let best = wide + 1, most = 0, nodes = 0;
+  for (let cell = wide + 1; cell < field - wide - 1; cell++) {
+    nodes += sums[cell];
+    const count = sums[cell] && total(0, cell);
+    if (count > most) { best = cell; most = count; }
+  }
+  return { x: total(field, best) / most, y: total(2 * field, best) / most, nodes };
+}
 
 export class GraphMap {
   constructor(container, over, events) {
@@ -32,26 +50,16 @@ export class GraphMap {
     this.sigma = new Sigma(this.graph, this.container, {
       renderLabels: false, renderEdgeLabels: false, hideEdgesOnMove: !small, enableEdgeEvents: false,
       defaultNodeType: this.n <= FEW ? "circle" : "point", allowInvalidContainer: true, stagePadding: 26, zIndex: true,
-      nodeProgramClasses: { circle: Sigma.rendering.NodeCircleProgram, point: Sigma.rendering.NodePointProgram },
+      nodeProgramClasses: { circle: unpicked(Sigma.rendering.NodeCircleProgram), point: unpicked(Sigma.rendering.NodePointProgram) },
       defaultEdgeType: "line", edgeProgramClasses: { line: Sigma.rendering.EdgeLineProgram }, // the fastest without a graphics card
       defaultDrawNodeHover: () => {}, minCameraRatio: 0.005, maxCameraRatio: 3,
     });
     if (this.n > ALL) { this.sigma.setCustomBBox(this.extent()); this.sigma.refresh(); } // of all nodes, not of those shown
-    this.sigma.on("afterRender", () => this.annotate());
+    this.sigma.on("afterRender", () => { this.added = false; this.annotate(); });
     this.findSpots();
     this.annotate();
     this.drawn = true;
-    const pick = (event) => this.nearest(event.event.x, event.event.y);
-    for (const kind of ["clickNode", "clickStage"]) this.sigma.on(kind, (event) => this.events.select(pick(event)));
-    for (const kind of ["doubleClickNode", "doubleClickStage"]) {
-      this.sigma.on(kind, (event) => {
-        event.preventSigmaDefault();
-        const node = pick(event);
-        if (node >= 0) this.fly(node);
-      });
-    }
-    this.sigma.getMouseCaptor().on("mousemovebody", (event) => this.hover(event));
-    this.container.addEventListener("mouseleave", () => this.events.hover(-1));
+    this.listen();
     let later = 0;
     this.sigma.getCamera().on("updated", () => {
       if (this.n <= ALL) return;
@@ -59,6 +67,28 @@ export class GraphMap {
       later = setTimeout(() => this.show(this.sampled()), 200);
     });
     new ResizeObserver(() => this.sigma && this.sigma.refresh({ skipIndexation: true })).observe(this.container);
+  }
+
+  // Mouse and fingers. Sigma's own listeners go: at each move they read a pixel, which waits for the last frame.
+  listen() {
+    const [mouse, fingers] = [this.sigma.getMouseCaptor(), this.sigma.getTouchCaptor()];
+    for (const captor of [mouse, fingers]) captor.removeAllListeners();
+    const pick = ({ x, y, touches, previousTouches }) => {
+      const spot = touches ? touches[0] ?? previousTouches[0] : { x, y };
+      return this.nearest(spot.x, spot.y);
+    };
+    const select = (event) => this.events.select(pick(event));
+    const fly = (event) => {
+      event.preventSigmaDefault();
+      const node = pick(event);
+      if (node >= 0) this.fly(node);
+    };
+    mouse.on("click", select);
+    fingers.on("tap", select);
+    mouse.on("doubleClick", fly);
+    fingers.on("doubletap", fly);
+    mouse.on("mousemovebody", (event) => this.hover(event));
+    this.container.addEventListener("mouseleave", () => this.events.hover(-1));
   }
 
   extent() {
@@ -96,6 +126,7 @@ export class GraphMap {
       if (i < 0 || this.graph.hasNode(i)) continue;
       this.graph.addNode(i, this.point(i));
       this.shown.push(i);
+      this.added = true; // sigma has not placed it yet
     }
   }
 
@@ -130,15 +161,18 @@ export class GraphMap {
     return this.palette.of(this.hues[code] ?? -1, this.levels[i] / 255);
   }
 
+  // Draw these nodes, or all, in their present colours; sigma need not place or sort them again.
   recolour(changed = null) {
     if (!this.sigma) return;
-    if (changed && changed.length < FEW_CHANGES) {
-      for (const i of changed) if (this.graph.hasNode(i)) this.graph.setNodeAttribute(i, "color", this.colour(i)); // sigma sees it
-      return;
+    const nodes = [];
+    for (const i of changed ?? this.shown) {
+      const colour = this.colour(i), drawn = this.graph.hasNode(i) ? this.graph.getNodeAttributes(i) : null;
+      if (!drawn || drawn.color === colour) continue;
+      drawn.color = colour; // no event for each
+      nodes.push(String(i));
     }
-    this.graph.forEachNode((key, attributes) => { attributes.color = this.colour(+key); }); // no event for each
     this.findSpots();
-    this.sigma.refresh({ skipIndexation: true, schedule: true });
+    if (nodes.length) this.sigma.refresh({ partialGraph: { nodes }, skipIndexation: !this.added, schedule: true });
   }
 
   setTheme(palette) {
@@ -148,24 +182,19 @@ export class GraphMap {
     this.recolour();
   }
 
-  // Where the name of each class goes: the densest of 32 x 32 fields, by its nodes above the strip.
+  // Where the name of each class goes: the densest 3 x 3 of 32 x 32 fields, by its nodes above the strip.
   findSpots() {
-    const grid = 32, counts = new Map();
+    const wide = 34, field = wide * wide, sizes = new Map(); // fields have a border
+    for (const code of this.codes) if (code) sizes.set(code - 1, (sizes.get(code - 1) ?? 0) + 1);
+    const named = [...sizes].sort((one, other) => other[1] - one[1]).slice(0, NAMED).map(([code]) => code);
+    const sums = new Map([...named, this.isolated].map((code) => [code, new Float64Array(3 * field)])); // counts, sums of x and y
     for (let i = 0; i < this.n; i++) {
-      const code = this.codes[i] - 1;
-      const x = this.positions[2 * i], y = this.positions[2 * i + 1];
-      if (code < 0 || y < -1.01) continue;
-      const cell = Math.floor((x + 1) / 2.001 * grid) * grid + Math.floor((y + 1) / 2.001 * grid);
-      if (!counts.has(code)) counts.set(code, new Map());
-      const cells = counts.get(code);
-      const sum = cells.get(cell) ?? [0, 0, 0];
-      sum[0] += 1; sum[1] += x; sum[2] += y;
-      cells.set(cell, sum);
+      const x = this.positions[2 * i], y = this.positions[2 * i + 1], own = sums.get(this.codes[i] - 1);
+      if (!own || !this.codes[i] || y < -1.01) continue;
+      const cell = Math.floor((x + 1) / 2.001 * 32 + 1) * wide + Math.floor((y + 1) / 2.001 * 32 + 1);
+      own[cell] += 1; own[field + cell] += x; own[2 * field + cell] += y;
     }
-    this.spots = [...counts].map(([code, cells]) => {
-      const best = [...cells.values()].reduce((one, other) => (other[0] > one[0] ? other : one));
-      return { code, x: best[1] / best[0], y: best[2] / best[0], nodes: [...cells.values()].reduce((sum, one) => sum + one[0], 0) };
-    }).sort((one, other) => other.nodes - one.nodes);
+    this.spots = [...sums].map(([code, own]) => ({ code, ...densest(own, wide) })).filter((spot) => spot.nodes);
   }
 
   at(i) {
@@ -206,6 +235,13 @@ export class GraphMap {
   pan(right, up) {
     const camera = this.sigma?.getCamera();
     if (camera) camera.animate({ x: camera.x + 0.15 * right * camera.ratio, y: camera.y + 0.15 * up * camera.ratio }, { duration: 120 });
+  }
+
+  // Before the next frame, once, however often it is asked for.
+  annotateSoon() {
+    if (!this.sigma || this.annotating) return;
+    this.annotating = true;
+    requestAnimationFrame(() => { this.annotating = false; this.annotate(); });
   }
 
   annotate() {
@@ -293,7 +329,7 @@ export class GraphMap {
       const { x, y } = this.at(i);
       return [x - 10, y - 10, x + 10, y + 10];
     });
-    for (const spot of this.spots.slice(0, 40)) {
+    for (const spot of this.spots) {
       if (this.isolated >= 0 && spot.code !== this.isolated) continue;
       const { x, y } = this.sigma.graphToViewport(spot), hue = this.hues[spot.code] ?? -1;
       if (!inView({ x, y }) || !this.classNames) continue;

@@ -1,7 +1,7 @@
 // The neighbourhood: the node in the middle, its neighbours around it, the paths to its strongest seeds upwards.
 import { fill, make } from "./dom.js";
 
-const WIDTH = 280, HEIGHT = 220, X = 140, Y = 110, FONT = 8;
+const WIDTH = 280, HEIGHT = 200, X = 140, Y = 100, FONT = 8;
 const SHORT = 18; // characters of a name
 const NAMED_UP_TO = 16; // neighbours
 
@@ -14,10 +14,26 @@ export function drawNear(svg, { nodes, links, paths }, { colour, select }) {
   });
   const dots = nodes.map((each, at) => {
     const [cx, cy] = spots.get(each.id);
-    return make("circle", { cx, cy, r: at ? 4 : 6.5, fill: colour(each), onclick: () => select(each.id) },
-      make("title", {}, each.name.slice(0, 200)));
+    const name = each.name.slice(0, 200);
+    return make("circle", {
+      cx, cy, r: at ? 4 : 6.5, fill: colour(each), onclick: () => select(each.id), onkeydown: (event) => go(event, dots, at),
+      role: "button", tabindex: at ? -1 : 0, "aria-label": each.label === null ? name : `${name}, ${each.label}`,
+    }, make("title", {}, name));
   });
   fill(svg, ...lines, ...dots, ...names(nodes, paths, spots));
+}
+
+// By keyboard: Tab reaches one node, arrow keys the next or the one before, Enter selects.
+function go(event, dots, at) {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (step) {
+    const next = dots[(at + step + dots.length) % dots.length];
+    for (const dot of dots) dot.setAttribute("tabindex", dot === next ? 0 : -1);
+    next.focus();
+  } else if (event.key === "Enter") event.target.dispatchEvent(new MouseEvent("click"));
+  else return;
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 // Where each node goes: paths are rays upwards, other neighbours one or two arcs below.
@@ -25,13 +41,13 @@ function places(nodes, paths) {
   const spots = new Map([[nodes[0].id, [X, Y]]]);
   const put = (id, far, angle) => spots.set(id, [X + 1.25 * far * Math.cos(angle), Y + far * Math.sin(angle)]);
   paths.forEach((path, p) => {
-    const angle = -Math.PI / 2 + (p - (paths.length - 1) / 2) * 0.9, step = Math.min(34, 95 / Math.max(1, path.length - 1));
+    const angle = -Math.PI / 2 + (p - (paths.length - 1) / 2) * 0.9, step = Math.min(32, 88 / Math.max(1, path.length - 1));
     path.forEach((id, at) => { if (!spots.has(id)) put(id, step * at, angle); });
   });
   const rest = nodes.filter((each) => !spots.has(each.id)), wide = rest.length > 16;
   rest.forEach((each, at) => {
     const turn = paths.length ? 4.2 : 2 * Math.PI * (1 - 1 / Math.max(2, rest.length));
-    put(each.id, wide ? (at % 2 ? 88 : 58) : 70, Math.PI / 2 + (at - (rest.length - 1) / 2) * Math.min(0.5, turn / rest.length));
+    put(each.id, wide ? (at % 2 ? 82 : 56) : 66, Math.PI / 2 + (at - (rest.length - 1) / 2) * Math.min(0.5, turn / rest.length));
   });
   return spots;
 }

@@ -49,9 +49,9 @@ export class Panel {
     $("name").title = node.name.slice(0, 500);
     $("meta").textContent = `${many(node.degree, "neighbour")} · ${node.seed ? "a seed: its label is known" : "not a seed"}`;
     const known = node.label === null ? [page.state.fitted ? "No seed reaches it." : "No label yet: label nodes of two classes first."]
-      : node.seed ? ["It is ", make("b", {}, named(node.label, "")), "."]
-      : ["Taken for ", make("b", {}, named(node.label, "")), page.state.calibrated ? `, confidence ${percent(node.confidence)}`
-        : page.state.seeds < FEW_SEEDS ? "; too few seeds to tell how certain" : "; how certain is being worked out"];
+      : node.seed ? ["It is ", this.inColour(node.label, "b"), "."]
+      : ["Taken for ", this.inColour(node.label, "b"), page.state.calibrated ? `, confidence ${percent(node.confidence)}`
+        : page.state.seeds < FEW_SEEDS ? "; too few seeds to tell how certain. Its heat:" : "; how certain is being worked out. Its heat:"];
     fill($("verdict"), ...known);
     fill($("bars"), ...node.probabilities.map(({ label, probability }) => {
       const bar = make("span", { class: "bar" });
@@ -59,6 +59,13 @@ export class Panel {
       bar.style.background = page.palette.base(page.hueOf(label));
       return make("li", {}, named(label), bar, make("span", { class: "number" }, percent(probability)));
     }));
+  }
+
+  // The name of a class after a dot of its colour.
+  inColour(label, tag, className = "") {
+    const dot = make("i", { class: "dot", "aria-hidden": "true" });
+    dot.style.background = this.page.palette.base(this.page.hueOf(label));
+    return make(tag, { class: className }, dot, named(label, ""));
   }
 
   // The most probable classes first, then others; each with its key.
@@ -108,7 +115,7 @@ export class Panel {
     fill($("because"), ...because, ...(why.note ? [` ${why.note}.`] : []));
     fill($("seeds"), ...why.seeds.map((seed) => make("li", {},
       make("button", { class: "row", type: "button", onclick: () => this.page.select(seed.id, true) },
-        make("span", { class: "number" }, percent(seed.share)), named(seed.name), make("span", { class: "guess" }, seed.label)),
+        make("span", { class: "number" }, percent(seed.share)), named(seed.name), this.inColour(seed.label, "span", "guess")),
       make("div", { class: "path", dir: "auto", title: seed.path.join(" → ") }, seed.path.length ? `via ${seed.path.join(" → ")}` : "directly linked"))));
   }
 

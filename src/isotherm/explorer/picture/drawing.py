@@ -5,23 +5,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
 from isotherm.explorer.state.session import Labeller
 from isotherm.explorer.state.shading import FEW, HUES, warmth
+from isotherm.graphs import Graph
 from isotherm.io.errors import need
 from isotherm.io.writing.output import check_target, writing
 
-__all__ = ["COLOURS", "MapData", "check_picture", "draw"]
+__all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw"]
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 COLOURS = ("#b2182b", "#1f62ae", "#1b7837", "#e08214", "#762a83", "#008080", "#d0449a", "#8c510a", "#6b7a13", "#5450c8")
+DARK = ("#f4727f", "#6aaef5", "#5cc47b", "#f5a742", "#c08bd6", "#3fc4c0", "#f286c8", "#d39a55", "#bccb4e", "#a09cf5")
 PLAIN, NOTHING = "#8a8a8a", "#c9c9c9"
 NAMES_UP_TO, EDGES_UP_TO = 100, 5_000  # nodes
 MOST_NAMES = 20  # classes whose name is on the map or in the legend
 GRID = 32
+STRIP = -1.01  # height below which small components are
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,10 @@ class MapData:
         The name of each class, and how many nodes it has.
     names : list of str
         Of the nodes.
+    edges : ndarray of shape (m, 2)
+        Pairs of nodes; none if the graph is large.
+    few : bool
+        Whether seeds are too few to tell how certain labels are.
     """
 
     positions: NDArray[np.float32]
@@ -49,6 +57,8 @@ class MapData:
     classes: list[str]
     counts: list[int]
     names: list[str]
+    edges: NDArray[np.int64]
+    few: bool
 
     @classmethod
     def of(cls, clf: Labeller) -> "MapData":
@@ -70,15 +80,40 @@ class MapData:
             [str(label) for label in clf.classes_[order].tolist()],
             counts[order].tolist(),
             [str(node) for node in fit.graph.nodes.tolist()],
+            _edges(fit.graph),
+            few,
         )
 
+    @property
+    def in_strip(self) -> NDArray[np.bool_]:
+        """(n,) the nodes of small components, which are in a strip below the map."""
+        return self.positions[:, 1] < STRIP
+
+    @property
+    def strength(self) -> str:
+        """What strong colour means."""
+        return "stands out more" if self.few else "more certain"
+
     def spot(self, code: int) -> NDArray[np.float32] | None:
-        """Where the name of a class goes: among its nodes in the densest of 32 x 32 fields above the strip."""
-        own = self.positions[(self.codes == code) & (self.positions[:, 1] > -1.01)]
+        """Where the name of a class goes: among its nodes in the densest 3 x 3 of 32 x 32 fields above the strip."""
+        own = self.positions[(self.codes == code) & ~self.in_strip]
         if not len(own):
             return None
-        field = np.clip((own + 1) / 2.001 * GRID, 0, GRID - 1).astype(np.int64) @ np.array([GRID, 1])
-        return own[field == np.bincount(field).argmax()].mean(axis=0)
+        field = np.clip((own + 1) / 2.001 * GRID, 0, GRID - 1).astype(np.int64)
+        counts = np.zeros((GRID + 2, GRID + 2), np.int64)
+        np.add.at(counts, tuple(field.T + 1), 1)
+        around = sliding_window_view(counts, (3, 3)).sum(axis=(2, 3))
+        best = np.array(np.unravel_index(around.argmax(), around.shape))
+        return own[(np.abs(field - best) <= 1).all(axis=1)].mean(axis=0)
+
+
+def _edges(graph: Graph) -> NDArray[np.int64]:
+    """(m, 2) the edges of a small graph, each once; none of a large one."""
+    csr = graph.csr
+    if csr.n > EDGES_UP_TO:
+        return np.empty((0, 2), np.int64)
+    pairs = np.stack([csr.rows, csr.indices], axis=1).astype(np.int64)
+    return pairs if graph.directed else pairs[pairs[:, 0] < pairs[:, 1]]
 
 
 def check_picture(path: str, *, force: bool = False) -> None:
@@ -95,7 +130,7 @@ def draw(clf: Labeller, path: str | os.PathLike[str] | None, *, title: str = "",
     """Draw the map of a fitted classifier to a file, or return a matplotlib figure."""
     if path is None:
         need("matplotlib", "a picture of the map", extra="plot")
-        return _figure(MapData.of(clf), clf.fitted_.graph, title)
+        return _figure(MapData.of(clf), title)
     name = os.fspath(path)
     check_picture(name, force=force)
     data, suffix = MapData.of(clf), os.path.splitext(name)[1].lower()
@@ -105,7 +140,7 @@ def draw(clf: Labeller, path: str | os.PathLike[str] | None, *, title: str = "",
 
             file.write(html(data, title or "map").encode("utf-8", "replace"))
         else:
-            _figure(data, clf.fitted_.graph, title).savefig(file, format=suffix[1:], dpi=150)
+            _figure(data, title).savefig(file, format=suffix[1:], dpi=150)
     return None
 
 
@@ -117,13 +152,12 @@ def _colours(data: MapData) -> Doubles:
     return table[data.codes] * (1 - pale) + pale
 
 
-def _figure(data: MapData, graph: Any, title: str) -> Any:
+def _figure(data: MapData, title: str) -> Any:
     from matplotlib.figure import Figure
 
     figure: Any = Figure(figsize=(11, 8), facecolor="white", layout="constrained")
     axes, n = figure.subplots(), len(data.names)
-    if n <= EDGES_UP_TO:
-        _draw_edges(axes, data, graph)
+    _draw_edges(axes, data)
     size = float(np.clip(20_000 / max(n, 1), 0.6, 120))
     order = np.lexsort((data.confidence, data.codes >= 0))
     colours = _colours(data)
@@ -132,6 +166,7 @@ def _figure(data: MapData, graph: Any, title: str) -> Any:
     rings = data.positions[data.seeds]
     axes.scatter(*rings.T, s=2.2 * size + 6, facecolors="none", edgecolors="black", linewidths=0.7, zorder=3)
     _write_names(axes, data)
+    _note_strip(axes, data)
     _draw_legend(axes, data)
     axes.set_title(title, loc="left", fontsize=11, parse_math=False)
     axes.set_aspect("equal")
@@ -139,12 +174,11 @@ def _figure(data: MapData, graph: Any, title: str) -> Any:
     return figure
 
 
-def _draw_edges(axes: Any, data: MapData, graph: Any) -> None:
+def _draw_edges(axes: Any, data: MapData) -> None:
     from matplotlib.collections import LineCollection
 
-    ends = np.stack([graph.csr.rows, graph.csr.indices], axis=1)
     width = 0.7 if len(data.names) <= NAMES_UP_TO else 0.25
-    axes.add_collection(LineCollection(data.positions[ends], colors="#d5d5d5", linewidths=width, zorder=1))
+    axes.add_collection(LineCollection(data.positions[data.edges], colors="#d5d5d5", linewidths=width, zorder=1))
 
 
 def _write_names(axes: Any, data: MapData) -> None:
@@ -172,6 +206,15 @@ def _write_names(axes: Any, data: MapData) -> None:
             axes.text(*spot, _cut(name, 30), fontsize=9, ha="center", va="center", **style)
 
 
+def _note_strip(axes: Any, data: MapData) -> None:
+    """Say what the strip below the map is."""
+    apart = data.positions[data.in_strip]
+    if len(apart):
+        note = f"{len(apart):,} nodes in small components, apart from the map"
+        place = {"xytext": (0, -8), "textcoords": "offset points", "va": "top"}
+        axes.annotate(note, apart.min(axis=0), fontsize=8, color="#626262", **place)
+
+
 def _draw_legend(axes: Any, data: MapData) -> None:
     from matplotlib.lines import Line2D
 
@@ -190,7 +233,7 @@ def _draw_legend(axes: Any, data: MapData) -> None:
     rows += [dot(NOTHING, f"no label  {unreached:,}")] if unreached else []
     rows.append(dot("black", f"seed  {len(data.seeds):,}", fillstyle="none"))
     legend = axes.legend(handles=rows, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8.5)
-    legend.set_title("class, nodes\n(paler: less certain)", prop={"size": 8.5})
+    legend.set_title(f"class, nodes\n(stronger colour: {data.strength})", prop={"size": 8.5})
     for text in legend.get_texts():
         text.set_parse_math(False)
 

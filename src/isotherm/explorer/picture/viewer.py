@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isotherm.explorer.picture.drawing import COLOURS, MapData
+from isotherm.explorer.picture.drawing import COLOURS, DARK, MapData
 
 __all__ = ["html"]
 
@@ -21,7 +21,11 @@ def html(data: MapData, title: str) -> str:
         "title": title,
         "classes": data.classes,
         "counts": data.counts,
-        "colours": COLOURS,
+        "colours": {"light": COLOURS, "dark": DARK},
+        "strength": data.strength,
+        "few": data.few,
+        "unreached": int((data.codes < 0).sum()),
+        "edges": _packed(data.edges.astype("<u4")),
         "seeds": data.seeds.tolist(),
         "names": [name[:LONGEST_NAME] for name in data.names],
         "positions": _packed(data.positions.astype("<f4")),

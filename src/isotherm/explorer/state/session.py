@@ -29,6 +29,7 @@ __all__ = ["Labeller", "Session"]
 
 SUGGESTIONS = 10
 PROVISIONAL = 0.35  # confidence of a label that has just changed, until it is calibrated
+HEAD_START = 3.0  # seconds that the map has to itself; beside a fit it would take twice as long
 
 
 class Labeller(Protocol):
@@ -109,9 +110,10 @@ class Session:
         self.history: list[Shown] = []
         self.suggestions: list[int] = []
         self.wanted = SUGGESTIONS
-        self.busy, self.failure, self.version = "starting", "", 1
+        self.busy, self.failure, self.no_map, self.version = "placing the nodes", "", "", 1
         self.changed = threading.Condition()
         self._work = threading.Event()
+        self._placed = threading.Event()
         self._stop = False
         self._means: tuple[Labeller | None, dict[Any, float]] = None, {}
         self._names: list[str] | None = None
@@ -129,6 +131,7 @@ class Session:
         """End the work in the background, and release the journal."""
         self._stop = True
         self._work.set()
+        self._placed.set()
         self.announce()
         if self._journal is not None:
             self._journal.close()
@@ -266,11 +269,16 @@ class Session:
                 self.hues = [*self.hues, label]
 
     def _place(self) -> None:
-        _ = self.index  # so that the first search need not wait for it
-        self.positions = self.graph.layout()
+        try:
+            _ = self.index  # so that the first search need not wait for it
+            self.positions = self.graph.layout()
+        except Exception as error:  # a graph can be labelled without a map
+            self.no_map = f"there is no map: {error}"
+        self._placed.set()
         self.announce()
 
     def _keep_fitting(self) -> None:
+        self._placed.wait(HEAD_START)
         while not self._stop:
             self._work.wait()
             self._work.clear()

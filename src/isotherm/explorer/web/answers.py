@@ -52,7 +52,7 @@ def state(session: Session) -> dict[str, Any]:
         "undo": len(labels.steps),
         "redo": len(labels.undone),
         "busy": session.busy,
-        "failure": session.failure,
+        "failure": session.failure or session.no_map,
         "fitted": session.fitted is not None,
         "fits": session.fits,
         "calibrated": session.calibrated,
