@@ -178,7 +178,8 @@ def _draw_edges(axes: Any, data: MapData) -> None:
     from matplotlib.collections import LineCollection
 
     width = 0.7 if len(data.names) <= NAMES_UP_TO else 0.25
-    axes.add_collection(LineCollection(data.positions[data.edges], colors="#d5d5d5", linewidths=width, zorder=1))
+    lines = list(data.positions[data.edges])
+    axes.add_collection(LineCollection(lines, colors="#d5d5d5", linewidths=width, zorder=1))
 
 
 def _write_names(axes: Any, data: MapData) -> None:
