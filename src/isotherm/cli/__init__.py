@@ -1,8 +1,9 @@
 """The command line: each command is a library call, plus printing.
 
 Arguments come in, files and an exit status go out. ``isotherm --help`` lists the commands; docs/cli.md describes them.
-Read ``app.py`` first, which names the commands, then ``commands/classify.py``. ``inputs/`` reads files and fits,
-``reports/`` has what is shown, and ``terminal/`` how a process talks and ends.
+Read ``app.py`` first, which names the commands, then ``commands/classify.py``. ``options.py`` has the options that
+commands share, ``parameters.py`` how one is declared and checked. ``inputs/`` reads files and fits, ``reports/`` has
+what is shown, and ``terminal/`` how a process talks and ends.
 """
 
 from collections.abc import Sequence

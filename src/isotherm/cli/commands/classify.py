@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 from isotherm.cli.inputs.fitting import estimate_files, fit_files
 from isotherm.cli.inputs.on_workers import classify_on_workers, is_for_workers
 from isotherm.cli.inputs.reading import labels_inside
-from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, LabelsOrInside, Quiet, Results, Strict, option
+from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, LabelsOrInside, Quiet, Results, Strict
+from isotherm.cli.parameters import option
 from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
 from isotherm.cli.terminal.signals import exit_at_once
 from isotherm.cli.terminal.stages import Stages

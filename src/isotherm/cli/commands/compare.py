@@ -5,21 +5,8 @@ from typing import Annotated
 from cyclopts import Group
 
 from isotherm.cli.inputs.reading import read_files
-from isotherm.cli.options import (
-    OUTPUT,
-    READING,
-    VARIABLES,
-    Edges,
-    Force,
-    LabelKinds,
-    Labels,
-    Quiet,
-    Reading,
-    Strict,
-    at_least,
-    between,
-    option,
-)
+from isotherm.cli.options import OUTPUT, READING, VARIABLES, Edges, Force, LabelKinds, Labels, Quiet, Reading, Strict
+from isotherm.cli.parameters import at_least, between, option
 from isotherm.cli.reports.targets import check_targets
 from isotherm.cli.terminal import wording
 from isotherm.cli.terminal.signals import exit_at_once

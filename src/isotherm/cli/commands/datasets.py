@@ -4,7 +4,8 @@ from typing import Annotated
 
 from cyclopts import App
 
-from isotherm.cli.options import OPTIONS, Quiet, option, positional
+from isotherm.cli.options import OPTIONS, Quiet
+from isotherm.cli.parameters import option, positional
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import UsageError, in_options
 

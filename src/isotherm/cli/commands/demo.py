@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from isotherm.cli.options import option
+from isotherm.cli.parameters import option
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.tables import aligned, bar
 from isotherm.cli.terminal.wording import UsageError, say

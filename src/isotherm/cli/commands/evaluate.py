@@ -21,10 +21,8 @@ from isotherm.cli.options import (
     Solving,
     Strict,
     TableOptions,
-    at_least,
-    between,
-    option,
 )
+from isotherm.cli.parameters import at_least, between, option
 from isotherm.cli.reports.targets import check_targets
 from isotherm.cli.terminal import wording
 from isotherm.cli.terminal.signals import exit_at_once

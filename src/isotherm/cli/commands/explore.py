@@ -4,7 +4,8 @@ import os
 from typing import Annotated
 
 from isotherm.cli.inputs.reading import read_seeded
-from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Quiet, at_least, class_weights, option, positional
+from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Quiet
+from isotherm.cli.parameters import at_least, class_weights, option, positional
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import UsageError, collected_warnings, say, usage_errors
 

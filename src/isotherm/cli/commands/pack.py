@@ -3,7 +3,8 @@
 from typing import Annotated
 
 from isotherm.cli.inputs.reading import check_apart
-from isotherm.cli.options import OUTPUT, VARIABLES, EdgeReading, Force, Quiet, in_bytes, option, positional
+from isotherm.cli.options import OUTPUT, VARIABLES, EdgeReading, Force, Quiet
+from isotherm.cli.parameters import in_bytes, option, positional
 from isotherm.cli.terminal.panics import hidden_panics
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import UsageError, say, usage_errors

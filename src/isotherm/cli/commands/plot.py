@@ -3,7 +3,8 @@
 from typing import Annotated
 
 from isotherm.cli.inputs.fitting import fit_files
-from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Force, Labels, Quiet, option
+from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Force, Labels, Quiet
+from isotherm.cli.parameters import option
 from isotherm.cli.terminal.signals import exit_at_once
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import collected_warnings, say, usage_errors

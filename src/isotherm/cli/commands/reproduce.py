@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from isotherm.cli.options import OUTPUT, Quiet, at_least, option, positional
+from isotherm.cli.options import OUTPUT, Quiet
+from isotherm.cli.parameters import at_least, option, positional
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import UsageError, in_options, say
 

@@ -3,20 +3,8 @@
 from typing import Annotated, Literal
 
 from isotherm.cli.inputs.fitting import split_arguments
-from isotherm.cli.options import (
-    OUTPUT,
-    VARIABLES,
-    Fitting,
-    Force,
-    Output,
-    OutputFormat,
-    Quiet,
-    SafeCells,
-    Strict,
-    at_least,
-    option,
-    positional,
-)
+from isotherm.cli.options import OUTPUT, VARIABLES, Fitting, Force, Output, OutputFormat, Quiet, SafeCells, Strict
+from isotherm.cli.parameters import at_least, option, positional
 from isotherm.cli.terminal import wording
 from isotherm.cli.terminal.signals import exit_at_once
 from isotherm.cli.terminal.stages import Stages

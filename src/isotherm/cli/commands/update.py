@@ -4,18 +4,8 @@ from typing import Annotated
 
 from isotherm.cli.inputs.fitting import load_model
 from isotherm.cli.inputs.reading import read_answers
-from isotherm.cli.options import (
-    OPTIONS,
-    VARIABLES,
-    LabelReading,
-    Labels,
-    Quiet,
-    Results,
-    Strict,
-    at_least,
-    option,
-    positional,
-)
+from isotherm.cli.options import OPTIONS, VARIABLES, LabelReading, Labels, Quiet, Results, Strict
+from isotherm.cli.parameters import at_least, option, positional
 from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
 from isotherm.cli.terminal.signals import exit_at_once
 from isotherm.cli.terminal.stages import Stages

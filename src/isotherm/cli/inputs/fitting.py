@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
 from isotherm.cli.inputs.reading import Files, check_apart, read_files
-from isotherm.cli.options import Fitting, Solving, class_weights
+from isotherm.cli.options import Fitting, Solving
+from isotherm.cli.parameters import class_weights
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import OUTPUT, UsageError, say, usage_errors
 

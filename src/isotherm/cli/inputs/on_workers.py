@@ -5,7 +5,8 @@ from pathlib import Path
 
 from isotherm.cli.inputs.fitting import connect_to_cluster
 from isotherm.cli.inputs.reading import read_files
-from isotherm.cli.options import Fitting, Results, class_weights
+from isotherm.cli.options import Fitting, Results
+from isotherm.cli.parameters import class_weights
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import OUTPUT, UsageError, usage_errors
 
