@@ -1,13 +1,17 @@
-"""What all tests share: settings of hypothesis, the folder of real graphs, and both kinds of kernels."""
+"""What tests share: settings of hypothesis, the folder of real graphs, both kinds of kernels, and small fixtures."""
 
 import os
-from collections.abc import Iterator
+import shutil
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import pytest
 from hypothesis import settings
 
+import isotherm as iso
 from isotherm import kernels
 from isotherm.kernels import reference
 
@@ -60,3 +64,37 @@ def each_kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     if request.param == "native" and kernels.native is None:
         pytest.skip("installed without a C++ compiler")
     monkeypatch.setattr(kernels, "active", kernels.native if request.param == "native" else reference)
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache for datasets in which nothing is yet, and no folder of real graphs."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.delenv("ISOTHERM_DATA", raising=False)
+    return tmp_path / "cache" / "isotherm"
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[[str, str | bytes], Path]:
+    """Write a file of this name and content."""
+
+    def saved(name: str, content: str | bytes) -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return saved
+
+
+@pytest.fixture(scope="session")
+def karate_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("karate") / "m.npz"
+    iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"}).save(path)
+    return path
+
+
+@pytest.fixture
+def model(karate_model: Path, tmp_path: Path) -> Path:
+    """A saved classifier that a test may damage."""
+    return Path(shutil.copy(karate_model, tmp_path))
