@@ -18,7 +18,8 @@ from scipy.sparse import csr_array
 import isotherm
 from isotherm import kernels
 from isotherm.cli.app import app
-from isotherm.cli.commands import classify, evaluate, explain, pack, suggest, update
+from isotherm.cli.commands import classify, explain, pack, suggest, update
+from isotherm.cli.commands.study import evaluate
 from isotherm.cli.reports import scores
 from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.rules import RULES
