@@ -65,9 +65,18 @@ class Problem:
     source: Doubles | None = None
 
     @classmethod
-    def of(cls, graph: Graph, nodes: Ints, values: Doubles, **more: Any) -> "Problem":
+    def of(
+        cls,
+        graph: Graph,
+        nodes: Ints,
+        values: Doubles,
+        *,
+        weights: Doubles | None = None,
+        side: str = "both",
+        source: Doubles | None = None,
+    ) -> "Problem":
         """A problem whose temperatures are all in one array, shape (s, k)."""
-        return cls(graph, nodes, _Array(values), values.shape[1], **more)
+        return cls(graph, nodes, _Array(values), values.shape[1], weights, side, source)
 
     @cached_property
     def lifting(self) -> Lifting:
