@@ -71,7 +71,7 @@ arm: tools/processors/check.cpp tools/sanitize/threads.cpp $(NATIVE)
 	    -o build/arm/$${source##*/} && qemu-aarch64 build/arm/$${source##*/} || exit 1; \
 	done
 
-# Damaged files, crafted models and extreme weights: FUZZ cases of each kind. .ci/run has a tenth.
+# Damaged files, crafted models and packed folders, extreme weights: FUZZ cases of each kind. .ci/run has a tenth.
 FUZZ := 10000
 FUZZ_SEED := 0
 fuzz: .venv/installed

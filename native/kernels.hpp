@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <random>
 
 #include "rows.hpp"
 
@@ -306,9 +307,15 @@ struct Scan {
   int64_t loops;   // entries on the diagonal
 };
 
+// Another number in each process, so that nobody can craft a matrix whose hashes cancel out by design.
+inline const uint64_t secret = [] {
+  std::random_device random;
+  return uint64_t{random()} << 32 | random();
+}();
+
 // A strong 64-bit mix (the finaliser of MurmurHash3) of the pair (i, j).
 ISOTHERM_INLINE inline uint64_t mix(uint64_t i, uint64_t j) {
-  uint64_t key = (i << 32 | j) + 0x9e3779b97f4a7c15ull;
+  uint64_t key = (i << 32 | j) + secret;
   key = (key ^ key >> 33) * 0xff51afd7ed558ccdull;
   key = (key ^ key >> 33) * 0xc4ceb9fe1a85ec53ull;
   return key ^ key >> 33;

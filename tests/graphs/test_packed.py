@@ -14,7 +14,7 @@ from graph_cases import WEIGHTED, dense
 
 import isotherm as iso
 from isotherm.graphs.csr import row_sums
-from isotherm.graphs.packed import PackedError, PackedGraph, PackWriter, open_packed, writing_folder
+from isotherm.graphs.packed import PackedError, PackedGraph, PackWriter, open_packed, read_rows, writing_folder
 from isotherm.graphs.packed.ids import Counted, Integers, Texts
 
 
@@ -239,19 +239,35 @@ def test_a_damaged_or_crafted_folder_is_refused(tmp_path: Path, damage: str) -> 
         iso.read_graph(folder)
 
 
-def test_a_large_folder_is_checked_for_what_kernels_trust_and_the_rest_on_request(
+def test_the_rows_of_a_large_folder_are_checked_and_its_checksums_on_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("isotherm.graphs.packed.folder.CHECKED", 0)
     folder = tmp_path / "graph.iso"
     iso.Graph.from_edges(list("aac"), list("bcd")).pack(folder)
     rewritten(folder, "indices.npy", [1, 2, 3, 0, 3, 2], np.int32)
-    assert isinstance(iso.Graph.open(folder), PackedGraph)
     with pytest.raises(PackedError, match="not symmetric"):
-        iso.Graph.open(folder, verify=True)
+        iso.Graph.open(folder)
     rewritten(folder, "indices.npy", [1, 2, 4, 0, 3, 2], np.int32)
     with pytest.raises(PackedError, match="beyond the last, 3"):
         iso.Graph.open(folder)
+    flipped("ids.utf8", 0)(folder)
+    rewritten(folder, "indices.npy", [1, 2, 0, 0, 3, 2], np.int32)
+    assert isinstance(iso.Graph.open(folder), PackedGraph)
+    with pytest.raises(PackedError, match="checksum"):
+        iso.Graph.open(folder, verify=True)
+
+
+@pytest.mark.parametrize(("values", "dtype"), [([0, 2], np.int64), ([0, 2, 3, 5, 6], np.int32), ([], np.int64)])
+def test_rows_of_a_folder_whose_array_has_another_length_or_type_are_refused(
+    tmp_path: Path, values: list[int], dtype: Any
+) -> None:
+    folder = tmp_path / "graph.iso"
+    iso.Graph.from_edges(list("aac"), list("bcd")).pack(folder)
+    assert read_rows(folder, 1, 3).indices.tolist() == [0, 0, 3]
+    rewritten(folder, "indptr.npy", values, dtype)
+    with pytest.raises(PackedError, match=r"damaged: indptr\.npy"):
+        read_rows(folder, 1, 3)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from tools.fuzz import models, readers, weights
+from tools.fuzz import folders, models, readers, weights
 from tools.fuzz.workers import Job, Pool, Tally
 
 SHOWN = 5  # failures of each kind that are printed
@@ -18,6 +18,7 @@ def main() -> int:
     for suffix in readers.FORMATS:
         kinds[f"reader of {suffix}"] = [(readers.case, (suffix, options.seed, n)) for n in range(options.cases)]
     kinds["saved models"] = [(models.case, (options.seed, n)) for n in range(options.cases)]
+    kinds["packed folders"] = [(folders.case, (options.seed, n)) for n in range(options.cases)]
     for decades in weights.DECADES:
         jobs: list[Job] = [(weights.case, (decades, options.seed, n)) for n in range(options.cases // 5)]
         kinds[f"weights over {decades} decades"] = jobs
@@ -36,7 +37,9 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
-    parser.add_argument("--cases", type=int, default=10_000, help="of each reader and of models; a fifth for weights")
+    parser.add_argument(
+        "--cases", type=int, default=10_000, help="of each reader, models and folders; a fifth for weights"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--limit", type=float, default=20.0, help="seconds for one case")

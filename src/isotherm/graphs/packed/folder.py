@@ -11,8 +11,9 @@
 =================  =======================================================================================
 
 Kernels trust their arrays, so a damaged or crafted folder must be refused here. Every open checks sizes, types, that
-``indptr`` rises and that all indices are nodes, which reads the arrays once. Folders of up to `CHECKED` bytes, and
-larger ones on request, are also compared with their checksums, and rows must ascend and be symmetric.
+``indptr`` rises, that all indices are nodes, and that rows ascend and are symmetric; symmetry by a hash of the entries,
+so that no second matrix is needed. Folders of up to `CHECKED` bytes, and larger ones on request, are also compared with
+their checksums.
 """
 
 import json
@@ -114,17 +115,15 @@ def is_packed(path: str | os.PathLike[str]) -> bool:
 def open_arrays(folder: Path, manifest: Manifest, *, verify: bool = False, unread: bool = False) -> Csr:
     """The matrix of a packed graph, mapped, after all checks; if it is to stay unread, only after those of sizes."""
     total = sum(size for size, _ in manifest.files.values())
-    thorough = verify or total <= CHECKED
     arrays = {name: _mapped(folder, manifest, name) for name in manifest.needed}
     csr = Csr(arrays["indptr.npy"], arrays["indices.npy"], arrays.get("weights.npy"))
     if unread:
         return csr
-    if thorough:
+    if verify or total <= CHECKED:
         for name in manifest.files:
             _check_sum(folder, manifest, name)
     _check_rows(folder, csr)
-    if thorough:
-        _check_order(folder, csr, manifest)
+    _check_order(folder, csr, manifest)
     return csr
 
 
@@ -157,11 +156,10 @@ def read_ids(folder: Path, first: int, last: int) -> NDArray[Any]:
 
 def _read(folder: Path, manifest: Manifest, name: str, first: int, last: int) -> NDArray[Any]:
     """Some values of an array, read and not mapped: mapped pages would count as memory of the process."""
-    _size(folder, manifest, name)
-    dtype, length = manifest.needed[name]
+    dtype, length = _described(folder, manifest, name)
     if not 0 <= first <= last <= length:
         raise _damaged(folder, f"{name} is shorter or longer than its header says")
-    return np.fromfile(folder / name, dtype, last - first, offset=HEADER + first * np.dtype(dtype).itemsize)
+    return np.fromfile(folder / name, dtype, last - first, offset=HEADER + first * dtype.itemsize)
 
 
 def open_ids(folder: Path, manifest: Manifest) -> StoredIds:
@@ -221,8 +219,17 @@ def _size(folder: Path, manifest: Manifest, name: str) -> int:
 
 def _mapped(folder: Path, manifest: Manifest, name: str) -> NDArray[Any]:
     """An array, mapped, of the type and length that the manifest says."""
+    dtype, length = _described(folder, manifest, name)
+    if not length:
+        return np.empty(0, dtype)
+    return np.memmap(folder / name, dtype, "r", HEADER, (length,)).view(np.ndarray)
+
+
+def _described(folder: Path, manifest: Manifest, name: str) -> tuple[np.dtype[Any], int]:
+    """The type and length of an array by the manifest, with which its header and its size must agree."""
     _size(folder, manifest, name)
-    dtype, length = manifest.needed[name]
+    wanted, length = manifest.needed[name]
+    dtype = np.dtype(wanted)
     try:
         with open(folder / name, "rb") as file:
             version = np.lib.format.read_magic(file)
@@ -233,13 +240,11 @@ def _mapped(folder: Path, manifest: Manifest, name: str) -> NDArray[Any]:
         raise PackedError(f"{folder / name} cannot be opened: {error.strerror}; ask its owner, or copy it") from None
     except Exception:
         raise _damaged(folder, f"{name} is not a NumPy array") from None
-    if (shape, fortran, found) != ((length,), False, np.dtype(dtype)):
-        raise _damaged(folder, f"{name} is not a list of {length:,} values of type {np.dtype(dtype)}")
-    if offset != HEADER or manifest.files[name][0] != offset + length * found.itemsize:
+    if (shape, fortran, found) != ((length,), False, dtype):
+        raise _damaged(folder, f"{name} is not a list of {length:,} values of type {dtype}")
+    if offset != HEADER or manifest.files[name][0] != offset + length * dtype.itemsize:
         raise _damaged(folder, f"{name} is shorter or longer than its header says")
-    if not length:
-        return np.empty(0, found)
-    return np.memmap(folder / name, found, "r", offset, shape).view(np.ndarray)
+    return dtype, length
 
 
 def _check_sum(folder: Path, manifest: Manifest, name: str) -> None:
