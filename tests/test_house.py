@@ -179,6 +179,12 @@ def test_the_import_is_light() -> None:
     assert not {"matplotlib", "polars", "pandas", "networkx", "igraph", "sklearn", "scipy", "numpy"} & set(loaded)
 
 
+def test_a_worker_of_a_cluster_starts_without_the_rooms_above_it() -> None:
+    """scikit-learn would take most of the time that a worker needs to start."""
+    loaded = set(run("import isotherm.engines.cluster.work, sys; print(*sys.modules)").split())
+    assert not {"sklearn", "pandas", "polars", "scipy.stats", "scipy.optimize", "pyarrow"} & loaded
+
+
 def test_the_rooms_need_nothing_optional() -> None:
     code = f"import sys, isotherm, isotherm.{', isotherm.'.join(ROOMS)}\nprint(*sys.modules)"
     loaded = run(code).split()

@@ -43,8 +43,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier, load
-    from isotherm.equilibrium.columns import ConvergenceWarning, UnreachedWarning
+    from isotherm.equilibrium.columns import UnreachedWarning
     from isotherm.equilibrium.solvers import Solution
+    from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
     from isotherm.equilibrium.temperatures import solve_dirichlet
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
@@ -61,7 +62,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BlockModel": "paper.block_model",
     "CalibrationWarning": "insight.confidence.calibration",
-    "ConvergenceWarning": "equilibrium.columns",
+    "ConvergenceWarning": "equilibrium.solvers.accuracy.unconverged",
     "CutGraphWarning": "labelling.scikit_learn.folds",
     "DirichletClassifier": "classifier",
     "Explanation": "insight.explain.explanation",

@@ -12,10 +12,11 @@ from problems import Problem, dense, harmonic, problems
 from scipy.sparse import csr_array, diags_array, eye_array, kron
 
 from isotherm import kernels
-from isotherm.equilibrium.columns import ConvergenceWarning, solve_columns
+from isotherm.equilibrium.columns import solve_columns
 from isotherm.equilibrium.dirichlet import interior_system
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import SOLVERS, Solution, System, prepare
+from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
 from isotherm.equilibrium.solvers.auto import ImpatientCG
 from isotherm.graphs import Graph
 from isotherm.paper.block_model import stochastic_block_model

@@ -16,7 +16,7 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.absorption import absorption_times
-from isotherm.equilibrium.columns import ConvergenceWarning, column_blocks, solve_columns
+from isotherm.equilibrium.columns import column_blocks, solve_columns
 from isotherm.equilibrium.dirichlet import Prepare, Problem, usual_solver
 from isotherm.equilibrium.lifting import Lifting
 from isotherm.equilibrium.options import SolveOptions
@@ -68,6 +68,8 @@ def certify(
     values = lifting.values(problem.values(slice(None)))
     lifted = lifting.start(temperatures)
     if lifting.directed:
+        from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the bound shows the remaining error
             lifted = solve_columns(solver, system, values, options, start=lifted).temperatures

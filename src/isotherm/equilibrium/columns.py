@@ -1,9 +1,9 @@
 """Solve many columns in blocks, and skip a column that follows from the others."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
@@ -11,8 +11,10 @@ from isotherm.equilibrium.solvers import MOST_COLUMNS, Solution, Solver, Source,
 from isotherm.equilibrium.solvers.accuracy.convergence import of_true_spread
 from isotherm.errors import Option, Worded, warn
 
+if TYPE_CHECKING:
+    from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+
 __all__ = [
-    "ConvergenceWarning",
     "UnreachedWarning",
     "column_blocks",
     "joined",
@@ -22,10 +24,6 @@ __all__ = [
 ]
 
 ROUNDING = 1e-14  # rounding error of a sum of probabilities
-
-
-class ConvergenceWarning(Worded, SklearnConvergenceWarning):  # type: ignore[misc]
-    """A solve stopped before it met its tolerance; also a ConvergenceWarning of scikit-learn."""
 
 
 class UnreachedWarning(Worded, UserWarning):
@@ -96,7 +94,9 @@ def joined(parts: list[Solution], tol: float | None) -> Solution:
     return whole
 
 
-def _missed(solution: Solution, tol: float) -> ConvergenceWarning:
+def _missed(solution: Solution, tol: float) -> "ConvergenceWarning":
+    from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+
     remedy = "raise {max_iter} or {more}" if solution.solver == "cg" else "use {auto}, or raise {max_iter} or {more}"
     return ConvergenceWarning(
         "{solver} stopped after {iterations} iterations with an error of about {error:.2g} of the spread of the "

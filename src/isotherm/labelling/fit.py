@@ -9,10 +9,11 @@ import numpy as np
 from isotherm import engines
 from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.equilibrium.certificate import Certificate
-from isotherm.equilibrium.columns import ConvergenceWarning, warn_about_unreached
+from isotherm.equilibrium.columns import warn_about_unreached
 from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import Progress, SolveOptions
 from isotherm.equilibrium.solvers import Solution
+from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.labelling.changes import in_classes, warm_start

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles, Ints
-from isotherm.equilibrium.columns import ConvergenceWarning, UnreachedWarning
+from isotherm.equilibrium.columns import UnreachedWarning
+from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
 from isotherm.graphs import Graph
 from isotherm.insight.confidence.neighbourhood import Features, Warmth
 from isotherm.labelling.rules import TEMPERATURE_RULES, TemperatureRule
