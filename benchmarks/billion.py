@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.process import Measure, measure
 from benchmarks.results import Result
 
-__all__ = ["Sizes", "communities", "races", "write_edges", "write_seeds"]
+__all__ = ["Sizes", "communities", "races", "write_edges", "write_part", "write_seeds"]
 
 NODES, EDGES, CLASSES = 50_000_000, 1_000_000_000, 4
 PART = 20_000_000  # edges of a file
@@ -59,16 +59,19 @@ def communities(n: int) -> NDArray[np.int8]:
 def write_edges(folder: Path, sizes: Sizes, part: int = PART) -> None:
     """Write the edges to files of a folder, a part at a time."""
     folder.mkdir()
-    rng = np.random.default_rng(0)
     for number, first in enumerate(range(0, sizes.edges, part)):
-        source, target = _edges(rng, min(part, sizes.edges - first), sizes.nodes)
-        frame = pl.DataFrame({"source": source, "target": target})
-        frame.write_parquet(folder / f"part-{number:03}.parquet", compression="lz4", statistics=False)
+        write_part(folder, number, min(part, sizes.edges - first), sizes.nodes)
+
+
+def write_part(folder: Path, number: int, count: int, n: int) -> None:
+    """Write one of the files; each has random numbers of its own, so that several processes may share the work."""
+    source, target = _edges(np.random.default_rng([0, number]), count, n)
+    frame = pl.DataFrame({"source": source, "target": target})
+    frame.write_parquet(folder / f"part-{number:03}.parquet", compression="lz4", statistics=False)
 
 
 def _edges(rng: np.random.Generator, count: int, n: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    ranks = (n * rng.random((2, count), dtype=np.float32).astype(np.float64) ** SKEW).astype(np.int64)
-    ranks = np.minimum(ranks, n - 1)
+    ranks = (n * rng.random((2, count)) ** SKEW).astype(np.int64)  # float32 would skip most ranks of 50 million
     inside = rng.random(count, dtype=np.float32) < INSIDE
     moved = ranks[1] - ranks[1] % CLASSES + ranks[0] % CLASSES
     ranks[1] = np.where(inside, moved, ranks[1])
