@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISOTHERM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo docs test test-isa lint bench sanitize sanitize-solvers sanitize-readers arm fuzz clean
+.PHONY: demo docs test test-isa lint bench wheels sanitize sanitize-solvers sanitize-readers arm fuzz clean
 
 demo: .venv/installed
 	$(BIN)/isotherm demo
@@ -31,6 +31,12 @@ test-isa: .venv/installed
 docs: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+
+# The sdist and manylinux wheels, in dist, each tried in an empty environment without compiler, with every Python from
+# 3.11 to 3.14 of this machine. PYTHONS names further interpreters.
+wheels: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --group wheels
+	$(BIN)/python -m tools.wheels $(PYTHONS)
 
 lint: .venv/installed
 	$(BIN)/ruff check .

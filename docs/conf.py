@@ -1,6 +1,13 @@
 """The documentation site: ``make docs`` builds it into build/docs, with warnings as errors."""
 
+import contextlib
+import io
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
 import isotherm
+from isotherm.cli import commands, main
 
 project = "Isotherm"
 author = "The Isotherm developers"
@@ -21,3 +28,27 @@ autodoc_typehints = "none"  # docstrings say it in words
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 suppress_warnings = ["myst.xref_missing"]
+
+
+def help_of_commands(app: Sphinx, page: str, source: list[str]) -> None:
+    """Append to its page what each command prints with --help."""
+    if page == "reference/commands":
+        source[0] += "".join(f"\n## isotherm {name}\n\n```text\n{help_of(name)}```\n" for name in command_names())
+
+
+def command_names() -> list[str]:
+    """In alphabetical order."""
+    return sorted(file.stem for file in Path(commands.__file__).parent.glob("[a-z]*.py"))
+
+
+def help_of(name: str) -> str:
+    """Such as that of classify."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        main([name, "--help"])
+    return printed.getvalue()
+
+
+def setup(app: Sphinx) -> None:
+    """Called by Sphinx."""
+    app.connect("source-read", help_of_commands)

@@ -252,7 +252,14 @@ def in_a_shell(line: str) -> None:
     subprocess.run(["bash", "-c", line], env={**os.environ, "PATH": path}, capture_output=True, check=True, timeout=300)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/cli.md", "docs/formats.md", "docs/tutorials/fraud-review.md"])
+WITH_COMMANDS = [
+    page.relative_to(ROOT).as_posix()
+    for page in [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
+    if "```sh\n" in page.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("document", WITH_COMMANDS)
 def test_the_commands_of_a_document_work_as_printed(run: Run, document: str) -> None:
     for path in filter(Path.is_file, Path().iterdir()):
         path.unlink()
