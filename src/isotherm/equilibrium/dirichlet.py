@@ -15,7 +15,7 @@ paper, heat may also enter at interior nodes: ``L T = F`` there, so that ``X = Q
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -26,9 +26,13 @@ from isotherm.equilibrium.lifting import Lifting, lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution, Solver, Source, System, prepare
 from isotherm.equilibrium.solvers.accuracy.reading import Reading
+from isotherm.equilibrium.solvers.reduction import Reduced
 from isotherm.graphs import Csr, Graph
 
 __all__ = ["Prepare", "Problem", "Values", "interior_system", "solve", "solve_in_blocks", "usual_solver"]
+
+MANY = 150  # columns, for which it pays to eliminate nodes with few neighbours
+REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
 
 Values: TypeAlias = Callable[[slice], Doubles]  # temperatures of the boundary, in these columns
 
@@ -124,12 +128,22 @@ def interior_system(heat: Csr, boundary: Ints, *, half: int | None = None, readi
     return System(heat, boundary, heat.sums, with_seed[component], half, reading, component)
 
 
-Prepare: TypeAlias = Callable[[System, SolveOptions], Solver]  # a solver for a system
+class Prepare(Protocol):
+    """Makes a solver."""
+
+    def __call__(self, system: System, options: SolveOptions, columns: int = 1) -> Solver:
+        """A solver for a system, given about how many columns it will be asked for."""
+        ...
 
 
-def usual_solver(system: System, options: SolveOptions) -> Solver:
-    """The solver that the options name, on this machine."""
-    return prepare(system, options.solver, n_threads=options.threads)
+def usual_solver(system: System, options: SolveOptions, columns: int = 1) -> Solver:
+    """The solver that the options name, on this machine; for many columns, on a smaller system."""
+
+    def make(system: System) -> Solver:
+        return prepare(system, options.solver, n_threads=options.threads)
+
+    reducible = options.solver in REDUCIBLE and options.tol is not None and system.half is None and not system.wide
+    return Reduced(system, make, options.threads) if columns >= MANY and reducible else make(system)
 
 
 def solve(
@@ -161,7 +175,7 @@ def solve_in_blocks(
 ) -> Iterator[tuple[slice, Solution]]:
     """The same block by block, for when all columns together would take too much memory."""
     lifting, system = problem.lifting, problem.system
-    solver = prepare(system, options)
+    solver = prepare(system, options, 1 if problem.source is not None else problem.columns)
     begin = None if start is None else lifting.start(start)
     for part in column_blocks(problem.columns):
         values, source = lifting.values(problem.values(part)), problem.entering(part)

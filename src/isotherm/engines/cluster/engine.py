@@ -62,7 +62,7 @@ class DaskEngine:
 
 
 def _solver_of(problem: Problem) -> Prepare:
-    def prepare(system: System, options: SolveOptions) -> ClusterSolver:
+    def prepare(system: System, options: SolveOptions, columns: int = 1) -> ClusterSolver:
         if options.solver not in SOLVERS:
             raise ParameterError(
                 "{engine} solves by conjugate gradient, not by {solver}: use {instead}",

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike, NDArray
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.accuracy.reading import Reading, Rows, spread_of
+from isotherm.equilibrium.solvers.accuracy.reading import Rows, Spread
 from isotherm.graphs import Csr
 
 __all__ = ["MOST_COLUMNS", "Solution", "Solver", "Source", "System"]
@@ -40,8 +40,8 @@ class System:
     half : int, optional
         For the bipartite graph of a directed graph: edges only join the first ``half`` nodes to the others. A solver
         may then iterate on the first half alone, because the rest follows from it.
-    reading : Reading, optional
-        The rows whose spread the tolerance is relative to; all by default.
+    reading : Spread, optional
+        The spread that the tolerance is relative to; that of all rows by default.
     component : ndarray of shape (n,), optional
         The number of the connected component of each node, if it is known.
     """
@@ -51,7 +51,7 @@ class System:
     degree: Doubles
     reached: Mask
     half: int | None = None
-    reading: Reading | None = None
+    reading: Spread | None = None
     component: NDArray[np.int32] | None = None
 
     @cached_property
@@ -83,7 +83,7 @@ class System:
         """The spread over the rows that are read; where it is 0 up to rounding, that over all rows."""
         if self.reading is None:
             return every
-        read = spread_of(self.reading, rows, self.reached, closed=closed)
+        read = self.reading.spread(rows, self.reached, closed=closed)
         return np.where(read > CONSTANT * np.finfo(dtype).eps * every, read, every)
 
     @property
