@@ -56,9 +56,9 @@ def random_graph(n: int = 400, seed: int = 0, weighted: bool = False) -> csr_arr
     return matrix
 
 
-def problem(graph: iso.Graph, labels: dict[int, int], classes: int = 3) -> Problem:
+def problem(graph: iso.Graph, labels: dict[int, int], classes: int = 3, side: str = "both") -> Problem:
     nodes = np.array(sorted(labels))
-    return Problem.of(graph, nodes, np.eye(classes)[[labels[node] for node in nodes.tolist()]])
+    return Problem.of(graph, nodes, np.eye(classes)[[labels[node] for node in nodes.tolist()]], side=side)
 
 
 CHANGES: list[tuple[dict[int, int], list[int]]] = [
@@ -115,6 +115,20 @@ def test_many_corrections_do_not_add_up_to_a_large_error() -> None:
         truth = exact(matrix, after.nodes, after.values(slice(None)))
         assert relative_error(solution.temperatures, truth) <= solution.error <= TOL
     assert corrected >= 35
+
+
+def test_arcs_that_are_read_as_edges() -> None:
+    matrix = random_graph(weighted=True)
+    graph = iso.Graph.from_scipy(csr_array(np.triu(matrix.toarray())), directed=True)
+    labels = {node: node // 50 % 3 for node in range(0, 400, 50)}
+    before, after = problem(graph, labels, side="edges"), problem(graph, labels | {7: 1}, side="edges")
+    solution = solve(before, OPTIONS)
+    found = correct(before, solution, after, solution.temperatures, OPTIONS)
+    assert found is not None
+    truth = exact(matrix, after.nodes, after.values(slice(None)))
+    assert relative_error(found.temperatures, truth) <= found.error <= TOL
+    other = problem(graph, labels | {7: 1})
+    assert correct(before, solution, other, solution.temperatures, OPTIONS) is None, "arcs are read in another way"
 
 
 def test_what_cannot_be_corrected_is_left_to_a_solve() -> None:

@@ -166,6 +166,13 @@ def test_everything_but_the_map_works_before_the_map(monkeypatch: pytest.MonkeyP
     session.stop()
 
 
+def test_before_any_fit_a_table_has_the_seeds() -> None:
+    graph = karate_club().graph
+    session = Session(graph, {graph.nodes[0]: "Hi"}, iso.DirichletClassifier(), None, source=NEW_SEEDS)
+    session._mark_seeds()
+    assert [each["id"] for each in answers.table(session, 0, "least")] == [0]
+
+
 def test_a_graph_without_a_map_can_be_labelled(monkeypatch: pytest.MonkeyPatch) -> None:
     def layout(_: iso.Graph) -> Any:
         raise MemoryError("no room")
@@ -177,6 +184,14 @@ def test_a_graph_without_a_map_can_be_labelled(monkeypatch: pytest.MonkeyPatch) 
     told = answers.state(session)
     assert (told["mapped"], told["fitted"], told["failure"]) == (False, True, "there is no map: no room")
     session.stop()
+
+
+def test_a_suggestion_that_is_labelled_goes_at_once(club: Session) -> None:
+    first = club.suggestions[0]
+    club.label(first, "Hi")
+    assert first not in [each["id"] for each in answers.state(club)["suggestions"]]
+    settle(club)
+    assert first not in club.suggestions
 
 
 def test_search_prefers_what_begins_with_the_text() -> None:

@@ -82,7 +82,8 @@ def _applies(before: Problem, solution: Solution, after: Problem, options: Solve
     """Whether the times to absorption are known, and only seeds that are held can have changed."""
     known = solution.times is not None and solution.converged and options.tol is not None
     measured = solution.residual > 0 and 0 < solution.error < np.inf
-    return known and measured and not before.graph.directed and np.array_equal(_soft(before), _soft(after))
+    alike = before.side == after.side and not before.lifting.directed
+    return known and measured and alike and np.array_equal(_soft(before), _soft(after))
 
 
 def _soft(problem: Problem) -> Doubles:

@@ -185,7 +185,7 @@ class Page {
     $("rows").hidden = this.isolated < 0;
     if (this.isolated < 0) return;
     const rows = await ask(`api/table?class=${code}&order=least`);
-    $("rows-title").textContent = `Least certain of ${this.state.classes[code].name.slice(0, 60)}`;
+    $("rows-title").textContent = `${this.state.fitted ? "Least certain" : "Seeds"} of ${this.state.classes[code].name.slice(0, 60)}`;
     fill($("table"), ...rows.map((each) => make("li", {},
       make("button", { class: "row", type: "button", onclick: () => this.select(each.id, false) },
         named(each.name), make("span", { class: "number" }, percent(each.confidence))))));

@@ -2,8 +2,8 @@
 // light and dark; letters in the legend and names on the map say the same in words.
 
 const HUES = {
-  light: ["#b2182b", "#1f62ae", "#1b7837", "#e08214", "#762a83", "#008080", "#d0449a", "#8c510a", "#6b7a13", "#5450c8"],
-  dark: ["#f4727f", "#6aaef5", "#5cc47b", "#f5a742", "#c08bd6", "#3fc4c0", "#f286c8", "#d39a55", "#bccb4e", "#a09cf5"],
+  light: ["#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855"],
+  dark: ["#f4727f", "#6aaef5", "#bbaa00", "#7777ff", "#00ffcc", "#ccee99", "#bb7733", "#aaff66", "#ffccff", "#ff33bb"],
 };
 const PLAIN = { light: "#8a8a8a", dark: "#9a9a9a" };
 const GROUND = { light: "#ffffff", dark: "#15171a" };

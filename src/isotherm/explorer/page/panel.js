@@ -48,7 +48,8 @@ export class Panel {
     $("name").textContent = node.name;
     $("name").title = node.name.slice(0, 500);
     $("meta").textContent = `${many(node.degree, "neighbour")} · ${node.seed ? "a seed: its label is known" : "not a seed"}`;
-    const known = node.label === null ? [page.state.fitted ? "No seed reaches it." : "No label yet: label nodes of two classes first."]
+    const soon = page.state.classes.filter((each) => each.seeds).length > 1 ? "labels are being worked out." : "label nodes of two classes first.";
+    const known = node.label === null ? [page.state.fitted ? "No seed reaches it." : `No label yet: ${soon}`]
       : node.seed ? ["It is ", this.inColour(node.label, "b"), "."]
       : ["Taken for ", this.inColour(node.label, "b"), page.state.calibrated ? `, confidence ${percent(node.confidence)}`
         : page.state.seeds < FEW_SEEDS ? "; too few seeds to tell how certain. Its heat:" : "; how certain is being worked out. Its heat:"];

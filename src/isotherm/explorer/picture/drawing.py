@@ -19,8 +19,8 @@ from isotherm.io.writing.output import check_target, writing
 __all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw"]
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
-COLOURS = ("#b2182b", "#1f62ae", "#1b7837", "#e08214", "#762a83", "#008080", "#d0449a", "#8c510a", "#6b7a13", "#5450c8")
-DARK = ("#f4727f", "#6aaef5", "#5cc47b", "#f5a742", "#c08bd6", "#3fc4c0", "#f286c8", "#d39a55", "#bccb4e", "#a09cf5")
+COLOURS = ("#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855")
+DARK = ("#f4727f", "#6aaef5", "#bbaa00", "#7777ff", "#00ffcc", "#ccee99", "#bb7733", "#aaff66", "#ffccff", "#ff33bb")
 PLAIN, NOTHING = "#8a8a8a", "#c9c9c9"
 NAMES_UP_TO, EDGES_UP_TO = 100, 5_000  # nodes
 MOST_NAMES = 20  # classes whose name is on the map or in the legend

@@ -229,6 +229,8 @@ class Session:
         self.labels.apply(entry, entry.get("place"))
         if entry["do"] != "skip":
             self._mark_seeds()
+            seeds = self.labels.seeds
+            self.suggestions = [node for node in self.suggestions if node not in seeds]
         self.announce("labelling")
         self._work.set()
 

@@ -105,7 +105,10 @@ def node(session: Session, place: int) -> dict[str, Any]:
 def explained(session: Session, place: int) -> dict[str, Any]:
     """The seeds that heat a node: their shares by class, the strongest ones with their paths; and its neighbourhood."""
     fitted = session.fitted
-    if fitted is None or place in session.fitted_seeds or not bool(fitted.reached_[place]):
+    known = (
+        place in session.fitted_seeds or place in session.labels.seeds
+    )  # a fit with the newest seeds may be under way
+    if fitted is None or known or not bool(fitted.reached_[place]):
         return {"node": place, "classes": [], "seeds": [], "neighbourhood": neighbourhood(session, place)}
     why = fitted.explain(session.graph.nodes[place], top=SHOWN_SEEDS)
     paths = [session.graph.index(why.path(seed)).tolist() for seed in why.seed]
@@ -177,9 +180,10 @@ def found(session: Session, text: str, most: int = 20) -> list[dict[str, Any]]:
 
 
 def table(session: Session, code: int, order: str) -> list[dict[str, Any]]:
-    """Nodes of a class that are no seeds, the least certain first, or the most certain."""
+    """Nodes of a class that are no seeds, the least certain first, or the most certain; its seeds before any fit."""
     shown = session.shown
-    places = np.flatnonzero(shown.guessed & (shown.codes == code))
+    listed = shown.guessed if session.fitted is not None else shown.codes >= 0
+    places = np.flatnonzero(listed & (shown.codes == code))
     levels = shown.confidence[places]
     ranked = places[np.argsort(-levels if order == "most" else levels, kind="stable")]
     return [_brief(session, place) for place in ranked[:ROWS].tolist()]

@@ -50,13 +50,17 @@ class Combination:
 def log_odds(log_probabilities: Doubles, shares: Doubles) -> Doubles:
     """Log-odds (n, K) against the shares of the classes; 0 where an expert has no opinion (NaN)."""
     odds = log_probabilities - np.log(shares)
-    return np.nan_to_num(np.clip(odds, -LARGEST, LARGEST), nan=0.0)
+    np.clip(odds, -LARGEST, LARGEST, out=odds)
+    odds[np.isnan(odds)] = 0
+    return odds
 
 
 def odds_of(probabilities: Doubles, shares: Doubles) -> Doubles:
     """Log-odds (n, K) of probabilities; 0 for a row of zeros, where nothing is known."""
     known = probabilities.any(axis=1, keepdims=True)
-    return log_odds(np.log(np.maximum(np.where(known, probabilities, shares), LEAST)), shares)
+    found = np.where(known, probabilities, shares)
+    np.maximum(found, LEAST, out=found)
+    return log_odds(np.log(found, out=found), shares)
 
 
 def prior_weights(names: tuple[str, ...], others: Mapping[str, float] = {}) -> Doubles:

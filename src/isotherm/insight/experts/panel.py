@@ -106,7 +106,7 @@ class Agreed(NamedTuple):
     @property
     def experts(self) -> Experts:
         """What each expert says, to be kept."""
-        odds = np.stack(self.odds).astype(np.float32)
+        odds = np.stack(self.odds, dtype=np.float32, casting="same_kind")
         return Experts(self.combination.names, self.combination.weights, odds)
 
     @property
