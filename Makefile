@@ -13,9 +13,10 @@ endif
 demo: .venv/installed
 	$(BIN)/isotherm demo
 
-# One process for each core; each file of tests is run by one of them.
+# One process for each core; each file of tests is run by one of them. Linear algebra has one thread in each process:
+# several would wait for each other on cores that are busy, and use half as much time again.
 test: .venv/installed lint
-	$(BIN)/python -m pytest --numprocesses=auto --maxprocesses=8 --dist=loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --maxprocesses=8 --dist=loadfile
 	$(MAKE) --no-print-directory test-isa
 
 # Kernels and solvers once more, with every instruction set of this processor but its best, which the whole suite uses.

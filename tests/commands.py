@@ -2,9 +2,11 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -58,6 +60,16 @@ def command(*arguments: str | Path, folder: Path, **environment: str) -> Outcome
     process = start(*arguments, folder=folder, **environment)
     out, err = process.communicate(timeout=300)
     return Outcome(process.returncode, out, err)
+
+
+def interrupt(process: "subprocess.Popen[str]") -> None:
+    """Press Ctrl-C until the process ends; Python may lose one that comes while it is busy, such as with imports."""
+    for _ in range(60):
+        process.send_signal(signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+            return
+    process.kill()
 
 
 def rounded(text: str) -> str:

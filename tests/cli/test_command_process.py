@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import zstandard
-from commands import EDGES, ISOTHERM, SEEDS, command, leftovers, start
+from commands import EDGES, ISOTHERM, SEEDS, command, interrupt, leftovers, start
 
 from isotherm.cli.terminal.panics import hidden_panics
 
@@ -148,13 +148,7 @@ def test_ctrl_c_gives_a_caller_control_again(folder: Path) -> None:
     os.mkfifo(folder / "silent.mtx")  # which nobody opens to write: a read would wait for ever
     process = subprocess.Popen([sys.executable, "-c", CALLER], cwd=folder, stderr=subprocess.PIPE, text=True)
     wait_for(process, "reading")
-    for _ in range(20):
-        if process.poll() is not None:
-            break
-        time.sleep(1)  # until it waits
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)  # Python may lose one that comes while it is busy
-    process.kill()
+    interrupt(process)
     assert "the caller goes on" in process.communicate()[1]
 
 

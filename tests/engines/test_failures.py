@@ -47,7 +47,7 @@ def test_a_killed_worker_costs_a_few_iterations(cluster: Any, at: list[int]) -> 
     kills, problem = len(at), slow_problem()
     usual = engines.solve(problem, SolveOptions(tol=1e-6, solver="cg"))
     assert usual.iterations > 120
-    cluster.wait_for_workers(3, timeout=30)
+    cluster.wait_for_workers(3, timeout=120)
     killer = Killer(cluster, list(at))
     found = engines.solve(problem, SolveOptions(tol=1e-6, engine="dask", progress=killer))
     assert current_session().restarts == kills
@@ -60,7 +60,7 @@ def test_a_killed_worker_costs_a_few_iterations(cluster: Any, at: list[int]) -> 
 
 
 def test_a_worker_that_joined_is_used(cluster: Any) -> None:
-    cluster.wait_for_workers(3, timeout=30)
+    cluster.wait_for_workers(3, timeout=120)
     path = Graph.from_networkx(nx.path_graph(20))
     engines.solve(Problem.of(path, np.array([0, 19]), np.eye(2)), SolveOptions(engine="dask"))
     assert set(current_session().addresses) == set(cluster.scheduler_info()["workers"])

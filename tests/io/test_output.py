@@ -216,7 +216,7 @@ def slowly(frame, name, header):
         for start in range(0, len(text), 100_000):
             yield text[start : start + 100_000]
             print("writing", flush=True)
-            time.sleep(0.05)
+            time.sleep(float(sys.argv[3]))
 labels._texts = slowly
 nodes = np.arange(50_000)
 graph = Graph.from_edges(nodes[:-1], nodes[1:])
@@ -224,9 +224,9 @@ write_labels(sys.argv[1], graph, {"label": nodes, "confidence": np.full(len(node
 """
 
 
-def start_writing(path: Path, confidence: float = 0.5) -> subprocess.Popen[str]:
-    """A process that is in the middle of writing."""
-    command = [sys.executable, "-c", SLOW, str(path), str(confidence)]
+def start_writing(path: Path, confidence: float = 0.5, *, pause: float) -> subprocess.Popen[str]:
+    """A process that is in the middle of writing, with a pause in seconds after each piece."""
+    command = [sys.executable, "-c", SLOW, str(path), str(confidence), str(pause)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout
     assert process.stdout.readline() == "writing\n"
@@ -237,11 +237,11 @@ def start_writing(path: Path, confidence: float = 0.5) -> subprocess.Popen[str]:
 def test_an_interrupted_process_leaves_the_old_file(tmp_path: Path, number: signal.Signals) -> None:
     path = tmp_path / "l.csv"
     path.write_text("precious")
-    process = start_writing(path)
+    process = start_writing(path, pause=60)
     drafts = [entry for entry in tmp_path.iterdir() if entry != path]
     assert len(drafts) == 1
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert process.returncode != 0
     assert ("KeyboardInterrupt" in errors) == (number == signal.SIGINT)
     assert path.read_text() == "precious"
@@ -251,7 +251,7 @@ def test_an_interrupted_process_leaves_the_old_file(tmp_path: Path, number: sign
 
 def test_two_writers_never_mix(tmp_path: Path) -> None:
     path = tmp_path / "l.csv"
-    writers = [start_writing(path, confidence) for confidence in (0.25, 0.75)]
+    writers = [start_writing(path, confidence, pause=0.05) for confidence in (0.25, 0.75)]
     seen = set[str]()
     while any(writer.poll() is None for writer in writers):
         seen |= _confidences(path)

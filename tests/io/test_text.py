@@ -2,10 +2,8 @@
 
 import gzip
 import os
-import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -15,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 import zstandard
+from commands import interrupt
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -246,9 +245,7 @@ def test_ctrl_c_while_standard_input_is_silent() -> None:
     process.stdin.write("".join(f"a{i},b{i}\n" for i in range(100_000)))  # more than the sample, and no end
     process.stdin.flush()
     assert process.stdout.readline() == "reading\n"
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    process.wait(timeout=10)
+    interrupt(process)
     assert process.stderr
     assert "KeyboardInterrupt" in process.stderr.read()
     for stream in (process.stdin, process.stdout, process.stderr):
