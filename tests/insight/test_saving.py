@@ -54,6 +54,23 @@ def test_nothing_is_solved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert str(loaded.explain(16)) == str(clf.explain(16))
 
 
+@pytest.mark.parametrize("rule", ["centered", "balanced"])
+def test_a_loaded_classifier_updates_as_the_saved_one(tmp_path: Path, rule: str) -> None:
+    """Once after the fit, and once after an update that kept what the fit had learnt from held-out seeds."""
+    graph = stochastic_block_model([150, 150], 0.04, 0.015, 0)
+    known = {node: node // 150 for node in range(0, 300, 4)}
+    clf = iso.DirichletClassifier(rule).fit(graph, known)
+    fresh = iso.DirichletClassifier(rule).fit(graph, known | {1: 0, 299: 1})
+    assert clf.confidence_.shape == (300,)  # learns from held-out seeds
+    for more in ({1: 0, 299: 1}, {5: 0}):
+        loaded = again(clf, tmp_path / "m.npz").update(more)
+        clf.update(more)
+        np.testing.assert_array_equal(clf.labels_, loaded.labels_)
+        np.testing.assert_allclose(clf.confidence_, loaded.confidence_, atol=1e-6)
+        if 5 not in more:  # a new fit would have learnt something else
+            assert np.abs(clf.confidence_ - fresh.confidence_).max() > 1e-3
+
+
 def test_the_best_scores_of_many_classes(tmp_path: Path) -> None:
     graph = nx.random_regular_graph(3, 200, seed=1)
     clf = iso.DirichletClassifier(max_memory=1000).fit(graph, {node: f"class {node}" for node in range(40)})

@@ -76,7 +76,21 @@ class Insight:
             return
         same = self.fit.settings.calibration is not None and self.fit.settings.side == earlier.fit.settings.side
         if same and self.fit.outcome.kept and isinstance(ours, Confidence) and isinstance(theirs, Confidence):
-            ours.carry_over(theirs)
+            again = earlier._learnt_again(self.evidence) if theirs.is_loaded else theirs
+            ours.carry_over(again)
+
+    def _learnt_again(self, evidence: Evidence | None) -> Confidence:
+        """What the fit of a loaded model had learnt from held-out seeds, which are not saved: it is learnt again.
+
+        So an update gives the same labels as that of the model that was saved.
+        """
+        fit, seeds = self.fit, self.confidence.found.learnt_from
+        if seeds is not None:
+            fit = find_labels(fit.graph, seeds, fit.settings)
+        again = Insight(fit.with_rule(fit.by_temperatures), evidence=evidence).confidence
+        assert isinstance(again, Confidence)
+        again.learn()
+        return again
 
     def by_held_out_seeds(self, name: str) -> Confidence:
         """The confidence, for an attribute or method of this name that needs one label per node and all scores."""

@@ -259,6 +259,10 @@ def check_found(found: Any, seeds: Seeds, n: int) -> None:
     if odds is not None:
         _require(isinstance(odds, LabelOdds), "its odds are of another type")
         _check_numbers(odds, ("scale", "bias", "n_seen"))
+    if found.learnt_from is not None:
+        check_seeds(found.learnt_from, n)
+        alike = np.array_equal(found.learnt_from.classes, seeds.classes)
+        _require(alike and not found.learnt_from.several, "it learnt from seeds of other classes")
     _require(found.best_rule is None or found.best_rule in RULES, "its best rule does not exist")
     for name, score in ({} if report is None else report).items():
         _require(name in RULES and isinstance(score, RuleScore), "its report is about rules that do not exist")

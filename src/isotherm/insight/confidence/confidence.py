@@ -92,6 +92,18 @@ class Confidence:
         self._carried, self._held_out = known, known.held_out
         moved = replace(known.calibrated.calibration, shares=seeds.smoothed_shares, mean=self._own.mean)
         self._carried = known._replace(calibrated=known.calibrated._replace(calibration=moved))
+        self.found = replace(self.found, learnt_from=known.seeds)
+
+    @property
+    def is_loaded(self) -> bool:
+        """Whether a saved fit had learnt from held-out seeds, which were not saved."""
+        found = self.found
+        kept = found.calibration is not None or found.learnt_from is not None or isinstance(self.outcome, Decided)
+        return kept and self._learnt is None
+
+    def learn(self) -> None:
+        """Solve for the held-out seeds now, if that has not been done."""
+        self.held_out  # noqa: B018 - on first use
 
     @property
     def _learnt(self) -> "_Carried | None":

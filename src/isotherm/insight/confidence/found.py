@@ -39,13 +39,17 @@ class Experts:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What was learnt from held-out seeds so far; None where not computed yet."""
+    """What was learnt from held-out seeds so far; None where not computed yet.
+
+    ``learnt_from`` are the seeds before an update, if what they told was kept since.
+    """
 
     rule_report: dict[str, RuleScore] | None = None
     best_rule: str | None = None
     calibration: Calibration | None = None
     label_odds: LabelOdds | None = None
     experts: Experts | None = None
+    learnt_from: Seeds | None = None
 
 
 class Agreement(Protocol):
