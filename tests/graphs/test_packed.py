@@ -55,6 +55,14 @@ def test_a_packed_graph_is_used_like_any_other(tmp_path: Path) -> None:
     assert iso.load(tmp_path / "model.npz").labels_.tolist() == there.labels_.tolist()
 
 
+@pytest.mark.parametrize("ids", [[0, 1, 2, 3], [5, 7, 70, 2**40], ["a", "b", "c", "d"]])
+def test_arcs_of_a_packed_graph_can_be_read_as_edges(tmp_path: Path, ids: list[Any]) -> None:
+    graph = iso.Graph.from_edges(ids[:3], ids[1:], [2, 0.5, 3], directed=True)
+    graph.pack(tmp_path / "graph.iso")
+    packed = iso.Graph.open(tmp_path / "graph.iso")
+    assert by_id(packed.edges_only) == by_id(graph.edges_only)
+
+
 def test_another_process_maps_the_same_folder(tmp_path: Path) -> None:
     iso.Graph.from_scipy(WEIGHTED).pack(tmp_path / "graph.iso")
     packed = iso.Graph.open(tmp_path / "graph.iso")

@@ -126,8 +126,8 @@ class Graph(Constructors):
         """
         if not self.directed:
             return self
-        matrix = self.csr.to_scipy()
-        return Graph._from_entries(read_matrix(matrix + matrix.T, self.nodes), self.nodes, n_rows=self.n_rows)
+        matrix, nodes = self.csr.to_scipy(), self.nodes[:]  # an array, also if ids are stored on disk
+        return Graph._from_entries(read_matrix(matrix + matrix.T, nodes), nodes, n_rows=self.n_rows)
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:
