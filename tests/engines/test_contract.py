@@ -44,6 +44,16 @@ def test_temperatures_are_those_of_a_dense_solve(engine: str, kind: str) -> None
     assert found.error_bound < 1e-6
 
 
+def test_a_rough_solve_does_not_spoil_a_fine_one(engine: str) -> None:
+    """Workers round weights for a rough solve, and get them anew for a fine one."""
+    graph = random_graph()
+    nodes, values = given(graph)
+    problem, expected = Problem.of(graph, nodes, values), harmonic(dense(graph.heat), nodes, values)
+    for tol in (1e-3, 1e-10, 1e-3):
+        found = engines.solve(problem, SolveOptions(tol=tol, engine=engine, solver="cg")).temperatures
+        np.testing.assert_allclose(found, expected, atol=2 * tol, rtol=0)
+
+
 @pytest.mark.parametrize("side", ["both", "source"])
 def test_a_directed_graph_is_lifted(engine: str, side: str) -> None:
     graph = random_graph("directed")

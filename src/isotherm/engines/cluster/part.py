@@ -14,14 +14,13 @@ from numpy.typing import DTypeLike, NDArray
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.engines.cluster.post import Team, folded
-from isotherm.engines.cluster.rows import RowBlock, take_rows
+from isotherm.engines.cluster.rows import RowBlock, is_wide, take_rows
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
-from isotherm.equilibrium.solvers.base import WIDE, Source, System
+from isotherm.equilibrium.solvers.base import Source, System
 from isotherm.equilibrium.solvers.cg import ConjugateGradient, Descent, Pace
 from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import Iteration
-from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
 __all__ = ["PartCG", "PartSystem", "Resumed", "part_system"]
@@ -83,7 +82,7 @@ def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> 
         *(local.heat, local.boundary, local.degree, local.reached),
         rows=rows,
         team=team,
-        wide=_wide(rows.csr, team),
+        wide=rows.csr.weights is not None and is_wide(rows.csr.weights, team),
         least_horizon=_least_horizon(local, own, team),
     )
     return system, _with_halo(rows, boundary, values, held, team)
@@ -97,16 +96,6 @@ def _with_halo(rows: RowBlock, boundary: Ints, values: Doubles, held: NDArray[np
     letters = {rank: values[place[nodes[held[nodes] > 0]]] for rank, nodes in rows.given.items()}
     found = team.exchange(letters, rows.wanted)
     return np.concatenate([ordered, *(found[rank] for rank in sorted(rows.wanted))])
-
-
-def _wide(csr: Csr, team: Team) -> bool:
-    """Whether weights differ by more than float32 is good for."""
-    weights = csr.weights
-    if weights is None:
-        return False
-    own = (-float(weights.min()), float(weights.max())) if len(weights) else (-np.inf, -np.inf)
-    low, high = team.largest(np.array(own)).tolist()
-    return high > WIDE * -low
 
 
 def _least_horizon(system: System, own: int, team: Team) -> float:

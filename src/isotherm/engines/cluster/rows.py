@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Ints
 from isotherm.engines.cluster.post import Team
+from isotherm.equilibrium.solvers.base import WIDE
 from isotherm.graphs import Csr
 from isotherm.graphs.packed import read_rows
 
-__all__ = ["FolderRows", "RowBlock", "Rows", "SentRows", "balanced_bounds", "open_rows", "take_rows"]
+__all__ = ["FolderRows", "RowBlock", "Rows", "SentRows", "balanced_bounds", "is_wide", "open_rows", "take_rows"]
 
-PIECE = 1 << 22  # entries that are renumbered at once
+PIECE = 1 << 18  # entries that are renumbered at once; indexing copies them as int64
 
 
 class Rows(Protocol):
@@ -109,14 +110,26 @@ class RowBlock:
             flags[self.own :][part] |= found[rank]
 
 
+def is_wide(weights: NDArray[np.floating], team: Team) -> bool:
+    """Whether the weights of all workers differ by more than float32 is good for."""
+    own = (-float(weights.min()), float(weights.max())) if len(weights) else (-np.inf, -np.inf)
+    low, high = team.largest(np.array(own)).tolist()
+    return high > WIDE * -low
+
+
 def take_rows(x: NDArray[Any], rows: NDArray[np.integer], columns: int) -> NDArray[Any]:
     """The first columns of some rows, in one piece."""
     return np.ascontiguousarray(np.take(x, rows, axis=0)[:, :columns])
 
 
-def open_rows(rows: Rows, bounds: list[int], team: Team) -> RowBlock:
-    """Load rows, renumber their entries, and agree with the other workers on who sends what to whom."""
+def open_rows(rows: Rows, bounds: list[int], team: Team, *, single: bool = False) -> RowBlock:
+    """Load rows, renumber their entries, and agree with the other workers on who sends what to whom.
+
+    If all solves may be in ``single`` precision, weights are kept in that precision only, unless they differ too much.
+    """
     indptr, indices, weights = rows.load()
+    if single and weights is not None and not is_wide(weights, team):
+        weights = weights.astype(np.float32, copy=False)
     first, last = bounds[team.rank], bounds[team.rank + 1]
     halo = _outside(indices, first, last, bounds[-1])
     local = _renumbered(indices, halo, first, last, bounds[-1])

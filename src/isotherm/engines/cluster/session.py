@@ -18,6 +18,7 @@ from isotherm.engines.cluster.work import (
     Errand,
     Found,
     Member,
+    Opening,
     Question,
     drop,
     drop_part,
@@ -28,6 +29,7 @@ from isotherm.engines.cluster.work import (
 )
 from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Source
+from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.errors import Worded
 from isotherm.graphs import Csr
 
@@ -106,11 +108,12 @@ class Session:
         """Solve on all workers; gives what each found, in the order of their rows."""
         job, self.resumed = uuid.uuid4().hex, []
         pieces: list[Piece] = []
+        single = whole.options.tol is None or whole.options.tol >= SINGLE_TOL
         try:
             while True:
                 try:
                     question = replace(whole, job=job, attempt=self.restarts, pieces=tuple(pieces))
-                    return self._ask(self._place(matrix), question, progress)
+                    return self._ask(self._place(matrix, single=single), question, progress)
                 except LostWorker as lost:
                     self._placed = None
                     pieces = self._checkpoint(job, matrix.csr.n)
@@ -155,11 +158,15 @@ class Session:
         known = self._everywhere(known_pieces, job)
         return complete_set([piece for pieces in known.values() for piece in pieces], n)
 
-    def _place(self, matrix: Matrix) -> "_Placed":
-        """The workers with their rows; rows are dealt anew if the workers or the matrix have changed."""
+    def _place(self, matrix: Matrix, *, single: bool) -> "_Placed":
+        """The workers with their rows; rows are dealt anew if the workers or the matrix have changed.
+
+        So are rows whose weights were rounded, if a solve needs more than single precision.
+        """
         workers = self._workers()
         placed = self._placed
-        if placed is not None and placed.key == matrix.key and set(placed.addresses) == set(workers):
+        same = placed is not None and placed.key == matrix.key and set(placed.addresses) == set(workers)
+        if placed is not None and same and (single or not placed.single):
             return placed
         if placed is not None:
             self._everywhere(drop, placed.key)
@@ -169,14 +176,14 @@ class Session:
         addresses = [address for address in workers if address in seen]
         bounds = balanced_bounds(matrix.csr.indptr, len(addresses))
         sees_folder = all(seen[address].sees for address in addresses)
-        placed = _Placed(matrix.key, addresses, bounds, sees_folder)
+        placed = _Placed(matrix.key, addresses, bounds, sees_folder, single and matrix.csr.weights is not None)
         rows: list[Rows] = []
         for address, first, last in zip(addresses, bounds[:-1], bounds[1:], strict=True):
             if seen[address].sees and matrix.folder is not None:
                 rows.append(FolderRows(matrix.folder.absolute(), first, last))
             else:
                 rows.append(SentRows(cut_rows(matrix.csr, first, last)))
-        self._together(open_part, placed, rows)
+        self._together(open_part, placed, [Opening(each, single) for each in rows])
         self._placed = placed
         return placed
 
@@ -285,6 +292,7 @@ class _Placed:
     addresses: list[str]
     bounds: list[int]
     sees_folder: bool
+    single: bool  # weights are rounded
 
 
 def part_of(whole: Question, first: int, last: int) -> Question:

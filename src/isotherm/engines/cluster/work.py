@@ -19,6 +19,7 @@ __all__ = [
     "Found",
     "Keep",
     "Member",
+    "Opening",
     "Part",
     "Question",
     "drop",
@@ -179,11 +180,18 @@ def _blocks(worker: Any) -> dict[str, RowBlock]:
     return found
 
 
-def open_part(member: Member, rows: Rows) -> int:
+class Opening(NamedTuple):
+    """Rows to open, and whether all solves on them may be in single precision."""
+
+    rows: Rows
+    single: bool
+
+
+def open_part(member: Member, opening: Opening) -> int:
     """Open the rows of a worker, and keep them; gives the number of nodes in the halo."""
     worker = _worker()
     team = Team(post_of(worker), member.session, member.addresses, member.rank)
-    block = open_rows(rows, member.bounds, team)
+    block = open_rows(opening.rows, member.bounds, team, single=opening.single)
     _blocks(worker)[member.key] = block
     return len(block.halo)
 

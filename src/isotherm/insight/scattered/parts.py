@@ -49,13 +49,18 @@ def some_warmth(part: Part, nodes: Ints) -> tuple[Ints, Warmth]:
     """Features of those nodes that are this worker's own, and their places among all that are asked for."""
     first = part.rows.first
     places = np.flatnonzero((nodes >= first) & (nodes < first + part.rows.own))
-    return places, _warmth(part, nodes[places] - first)
+    return places, _warmth(part, nodes[places] - first, _held_places(part))
 
 
-def _warmth(part: Part, own: Ints) -> Warmth:
-    """Features of own nodes: temperatures, the heat that comes directly from seeds, and effective neighbours."""
+def _held_places(part: Part) -> NDArray[np.int32]:
+    """The place of each node among the held ones; -1 for others."""
     place = np.full(part.rows.size, -1, np.int32)
     place[part.boundary] = np.arange(len(part.boundary))
+    return place
+
+
+def _warmth(part: Part, own: Ints, place: NDArray[np.int32]) -> Warmth:
+    """Features of own nodes: temperatures, the heat that comes directly from seeds, and effective neighbours."""
     some = [_few(part, own[first : first + FEW], place) for first in range(0, max(len(own), 1), FEW)]
     temperatures, direct, neighbours = (np.concatenate(kind) for kind in zip(*some, strict=True))
     return Warmth(temperatures, direct, neighbours)
@@ -122,9 +127,9 @@ class Decide(NamedTuple):
 
 def chance_sums(part: Part, calibration: Calibration) -> tuple[Doubles, int]:
     """The sum of the probabilities (K,) of own nodes, and the number of nodes that have any."""
-    total, count = np.zeros(part.temperatures.shape[1]), 0
+    total, count, place = np.zeros(part.temperatures.shape[1]), 0, _held_places(part)
     for rows in _chunks(part):
-        warmth = _warmth(part, np.arange(rows.start, rows.stop))
+        warmth = _warmth(part, np.arange(rows.start, rows.stop), place)
         chances = calibration.probabilities(Field(warmth.temperatures, csr_array(warmth.direct), warmth.neighbours))
         _hold(part, rows, chances)
         total += chances.sum(axis=0)
@@ -176,11 +181,11 @@ def _write(
 ) -> Written:
     from pyarrow import concat_tables, parquet
 
-    rows_written, counts, unreached = 0, Counter[int](), 0
+    rows_written, counts, unreached, place = 0, Counter[int](), 0, _held_places(part)
     name = f"part-{part.rows.rank:05d}.parquet"
     writer, tables = None, []
     for rows in _chunks(part):
-        warmth = _warmth(part, np.arange(rows.start, rows.stop))
+        warmth = _warmth(part, np.arange(rows.start, rows.stop), place)
         codes, chances = decide.found(warmth)
         _hold(part, rows, chances)
         seeds = _own_seeds(part, rows)
