@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+import isotherm
+
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "reproduction")
 
@@ -21,3 +23,9 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
     assert not missing
+
+
+@pytest.mark.parametrize("name", isotherm.__all__)
+def test_the_reference_has_every_public_name(name: str) -> None:
+    reference = (DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    assert re.search(rf"^\.\. auto\w+:: {name}$", reference, re.MULTILINE)
