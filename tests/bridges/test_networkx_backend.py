@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import isotherm as iso
+from isotherm.bridges.networkx_backend import ConvertedGraph
 from isotherm.bridges.networkx_info import get_info
 
 FUNCTIONS = [nx.node_classification.harmonic_function, nx.node_classification.local_and_global_consistency]
@@ -44,6 +45,19 @@ def test_labels_are_those_of_networkx(function: Any, kind: str, sweeps: int) -> 
     G = labelled(GRAPHS[kind](), seed=5)
     theirs, ours = (function(G, max_iter=sweeps, backend=backend) for backend in ("networkx", "isotherm"))
     assert ours == theirs
+
+
+def view() -> Any:
+    G = nx.les_miserables_graph()
+    return nx.subgraph_view(G, filter_node=lambda name: name[0] > "D", filter_edge=lambda *ends: "Valjean" not in ends)
+
+
+@pytest.mark.parametrize("make", [*GRAPHS.values(), view, nx.Graph], ids=[*GRAPHS, "view", "empty"])
+def test_the_matrix_is_that_of_networkx(make: Any) -> None:
+    G = make()
+    ours = ConvertedGraph(G).adjacency.toarray()
+    theirs = nx.to_scipy_sparse_array(G, dtype=float).toarray() if len(G) else np.zeros((0, 0))
+    np.testing.assert_array_equal(ours, theirs)
 
 
 def test_a_changed_label_is_seen() -> None:

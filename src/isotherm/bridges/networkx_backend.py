@@ -12,6 +12,7 @@ is kept.
 
 from collections.abc import Hashable
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -50,6 +51,8 @@ class ConvertedGraph:
         """The weights between the nodes, in networkx's order."""
         import networkx
 
+        if not self.is_multigraph():
+            return _matrix(dict(self.original.adjacency()))
         entries = networkx.to_scipy_sparse_array(self.original, dtype=np.float64, format="csr", backend="networkx")
         return csr_array(entries)
 
@@ -160,6 +163,22 @@ def _spread(graph: Graph, nodes: Ints, given: Doubles, alpha: float, max_iter: i
             x, swept = swept, x
         found[:, part] = x[:, :columns]
     return found
+
+
+def _matrix(rows: dict[Hashable, Any]) -> csr_array:
+    """The matrix of a graph from its neighbours by node.
+
+    networkx has each edge in the rows of both ends already. This takes less than half the time of its own
+    ``to_scipy_sparse_array``, which lists the edges and adds them up.
+    """
+    position = {node: i for i, node in enumerate(rows)}
+    ends = np.cumsum([0, *map(len, rows.values())])
+    neighbours = map(position.__getitem__, chain.from_iterable(rows.values()))
+    edges = chain.from_iterable(row.values() for row in rows.values())
+    weights = np.fromiter((edge.get("weight", 1) for edge in edges), np.float64, ends[-1])
+    matrix = csr_array((weights, np.fromiter(neighbours, np.int32, ends[-1]), ends), shape=(len(rows), len(rows)))
+    matrix.sort_indices()
+    return matrix
 
 
 def _degrees(G: ConvertedGraph) -> Doubles:
