@@ -88,3 +88,14 @@ def test_refusals(run: Run, command: str, arguments: list[str], words: str) -> N
     assert outcome.status == 2
     assert words in outcome.err
     assert "Traceback" not in outcome.err
+
+
+def test_a_model_with_features_cannot_be_updated_and_says_so(run: Run) -> None:
+    options = ["--features", "items.csv", "--text", "body", "-o", "out.csv", "-q", "--save", "model.npz"]
+    assert run("classify", "edges.csv", "seeds.csv", *options).status == 0
+    outcome = run("update", "model.npz", "seeds.csv", "-o", "newer.csv")
+    assert outcome.status == 2
+    assert outcome.err.splitlines()[-1] == (
+        "isotherm: a saved model does not hold the features that it was fitted on: fit it again"
+    )
+    assert not Path("newer.csv").exists()

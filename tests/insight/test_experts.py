@@ -153,7 +153,7 @@ def test_saved_updated_and_by_every_rule_on_probabilities(world: Any, tmp_path: 
     np.testing.assert_array_equal(loaded.predict_set(), clf.predict_set())
     assert loaded.experts_ == clf.experts_
     assert loaded.explain(7).experts == clf.explain(7).experts
-    with pytest.raises(ValueError, match="call fit again"):
+    with pytest.raises(ValueError, match="fit it again"):
         loaded.update({1: 0})
     more = int(np.flatnonzero(known < 0)[0])
     again = known.copy()

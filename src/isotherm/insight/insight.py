@@ -142,10 +142,10 @@ class Insight:
         if self.evidence is None and experts is not None:
             if set(experts.names) <= STRUCTURAL:
                 return Evidence(structure=Structure(self.fit.graph), optional=True)
-            raise ValueError("a saved model does not hold the features that it was fitted on: call fit again")
+            raise ParameterError("a saved model does not hold the features that it was fitted on: fit it again")
         opinion = None if self.evidence is None else self.evidence.opinion
         if opinion is not None and opinion.shape[1] != seeds.n_classes:
-            raise ValueError("the classes have changed, and evidence has a column for each class: call fit again")
+            raise ParameterError("the classes have changed, and evidence has a column for each class: fit again")
         return self.evidence
 
     def by_rule(self, rule: Rule) -> "Insight":
