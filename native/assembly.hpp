@@ -132,11 +132,10 @@ void assemble(const Entries<T>& list, const Sorted<T>& out, int threads) {
   });
 }
 
-// The bipartite graph [[0, A], [A^T, 0]] of the arcs A. Rows 0 to n - 1 hold the arcs out of each node, with column
-// n + target. Rows n to 2n - 1 hold the arcs into each node, with column source, in ascending order. For m arcs the
-// outputs have sizes 2n + 1, 2m and 2m. Each thread reads all arcs and writes those whose target is in its range.
+// The transpose of the arcs: row i holds the arcs into node i, with column source, in ascending order. Each thread reads
+// all arcs and writes those whose target is in its range.
 template <class T>
-void bipartite(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
+void transpose(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
   constexpr int64_t ahead = 16;
   const int64_t n = arcs.rows, entries = arcs.indptr[n];
   const int64_t parts = std::clamp<int64_t>(entries / kThreadWork, 1, threads);
@@ -147,27 +146,88 @@ void bipartite(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
       if (arcs.indices[e] >= low && arcs.indices[e] < high) ++next[arcs.indices[e] + 1];
   });
   std::partial_sum(next.begin(), next.end(), next.begin());
-  for (int64_t i = 0; i <= n; ++i) {
-    out.indptr[i] = arcs.indptr[i];
-    out.indptr[n + i] = entries + next[i];
-  }
+  std::copy(next.begin(), next.end(), out.indptr);
   for (int64_t part = 0; part < parts; ++part)
     bounds[part] = std::lower_bound(next.begin(), next.end(), entries / parts * part) - next.begin();
   in_parts(parts, [&](int64_t part) {
     const int64_t low = bounds[part], high = bounds[part + 1];
-    for (int64_t e = entries * part / parts; e < entries * (part + 1) / parts; ++e) {
-      out.indices[e] = static_cast<int32_t>(arcs.indices[e] + n);
-      if (arcs.weights) out.weights[e] = arcs.weights[e];
-    }
     for (int64_t i = 0; i < n; ++i)
       for (int64_t e = arcs.indptr[i]; e < arcs.indptr[i + 1]; ++e) {
         const int64_t later = arcs.indices[std::min(e + ahead, entries - 1)];
-        if (later >= low && later < high) __builtin_prefetch(out.indices + entries + next[later], 1);
+        if (later >= low && later < high) __builtin_prefetch(out.indices + next[later], 1);
         if (arcs.indices[e] < low || arcs.indices[e] >= high) continue;
-        const int64_t back = entries + next[arcs.indices[e]]++;
+        const int64_t back = next[arcs.indices[e]]++;
         out.indices[back] = static_cast<int32_t>(i);
         if (arcs.weights) out.weights[back] = arcs.weights[e];
       }
+  });
+}
+
+// The bipartite graph [[0, A], [A^T, 0]] of the arcs A. Rows 0 to n - 1 hold the arcs out of each node, with column
+// n + target. Rows n to 2n - 1 hold the arcs into each node, with column source. For m arcs the outputs have sizes
+// 2n + 1, 2m and 2m.
+template <class T>
+void bipartite(const Csr<T>& arcs, const Sorted<T>& out, int threads) {
+  const int64_t n = arcs.rows, entries = arcs.indptr[n];
+  transpose<T>(arcs, {out.indptr + n, out.indices + entries, out.weights ? out.weights + entries : nullptr, n}, threads);
+  for (int64_t i = 0; i <= n; ++i) out.indptr[n + i] += entries;
+  std::copy(arcs.indptr, arcs.indptr + n, out.indptr);
+  for_chunks(even_chunks(entries, 1), threads, [&](int64_t, int64_t begin, int64_t end) {
+    for (int64_t e = begin; e < end; ++e) {
+      out.indices[e] = static_cast<int32_t>(arcs.indices[e] + n);
+      if (arcs.weights) out.weights[e] = arcs.weights[e];
+    }
+  });
+}
+
+// Calls f(column, weight) for each column of a row of a + b, ascending; their rows ascend strictly.
+template <class T, class F>
+ISOTHERM_INLINE inline void for_sum(const Csr<T>& a, const Csr<T>& b, int64_t row, const F& f) {
+  const auto weight = [](const Csr<T>& from, int64_t e) { return from.weights ? from.weights[e] : T(1); };
+  int64_t e = a.indptr[row], g = b.indptr[row];
+  const int64_t last = a.indptr[row + 1], end = b.indptr[row + 1];
+  while (e < last && g < end) {
+    const int32_t left = a.indices[e], right = b.indices[g];
+    f(std::min(left, right), (left <= right ? weight(a, e) : T(0)) + (right <= left ? weight(b, g) : T(0)));
+    e += left <= right;
+    g += right <= left;
+  }
+  for (; e < last; ++e) f(a.indices[e], weight(a, e));
+  for (; g < end; ++g) f(b.indices[g], weight(b, g));
+}
+
+// A + A^T for a matrix A whose rows ascend strictly; no weights are needed if A has none and no entry in both places.
+template <class T>
+void add_transpose(const Csr<T>& arcs, std::vector<int64_t>& indptr, std::vector<int32_t>& indices,
+                   std::vector<T>& weights, int threads) {
+  const int64_t n = arcs.rows, entries = arcs.indptr[n];
+  const std::unique_ptr<int64_t[]> starts(new int64_t[n + 1]);
+  const std::unique_ptr<int32_t[]> sources(new int32_t[entries]);
+  const std::unique_ptr<T[]> carried(arcs.weights ? new T[entries] : nullptr);
+  transpose<T>(arcs, {starts.get(), sources.get(), carried.get(), n}, threads);
+  const Csr<T> back{starts.get(), sources.get(), carried.get(), n};
+  const Chunks chunks = entry_chunks(arcs.indptr, n);
+  indptr.assign(n + 1, 0);
+  for_chunks(chunks, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t count = 0;
+      for_sum(arcs, back, row, [&](int32_t, T) { ++count; });
+      indptr[row + 1] = count;
+    }
+  });
+  std::partial_sum(indptr.begin(), indptr.end(), indptr.begin());
+  const bool weighted = arcs.weights || indptr[n] < 2 * entries;
+  indices.resize(indptr[n]);
+  weights.resize(weighted ? indptr[n] : 0);
+  for_chunks(chunks, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t row = begin; row < end; ++row) {
+      int64_t place = indptr[row];
+      for_sum(arcs, back, row, [&](int32_t column, T weight) {
+        indices[place] = column;
+        if (weighted) weights[place] = weight;
+        ++place;
+      });
+    }
   });
 }
 

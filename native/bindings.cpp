@@ -44,6 +44,22 @@ void define_graphs(nb::module_& m) {
         nb::arg("out_indptr").noconvert(), nb::arg("out_indices").noconvert(),
         nb::arg("out_weights").noconvert().none(), nb::arg("threads"));
 
+  m.def("add_transpose",
+        [](Indptr indptr, Indices indices, Weights<T> weights, int threads) {
+          std::vector<int64_t> new_indptr;
+          std::vector<int32_t> new_indices;
+          std::vector<T> new_weights;
+          {
+            nb::gil_scoped_release release;
+            add_transpose<T>(csr<T>(indptr, indices, weights), new_indptr, new_indices, new_weights, threads);
+          }
+          const bool weighted = weights || !new_weights.empty();
+          return nb::make_tuple(as_array(std::move(new_indptr)), as_array(std::move(new_indices)),
+                                weighted ? as_array(std::move(new_weights)) : nb::none());
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("threads"));
+
   m.def("eliminate",
         [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const uint8_t> interior, uint64_t seed,
            int64_t domain_size, int threads) {

@@ -61,6 +61,29 @@ def test_bipartite(backend: ModuleType, weighted: bool, n: int, density: float) 
 
 
 @each_backend
+@pytest.mark.parametrize(("n", "density"), [(1, 0), (1, 1), (40, 0.1), (40, 1), (2000, 0.1)])
+@pytest.mark.parametrize("dtype", [None, *DTYPES])
+def test_add_transpose(backend: ModuleType, dtype: Any, n: int, density: float) -> None:
+    """Also where there is enough to do for several threads; the diagonal counts twice."""
+    arcs = random_array((n, n), density=density, rng=np.random.default_rng(1), format="csr", dtype=dtype or np.float64)
+    arcs.sort_indices()
+    arrays = arcs.indptr.astype(np.int64), arcs.indices.astype(np.int32), None if dtype is None else arcs.data
+    indptr, indices, weights = backend.add_transpose(*arrays, 3)
+    known = (arcs if dtype else arcs > 0).toarray().astype(dtype or np.float32)
+    found = csr_array((np.ones(len(indices)) if weights is None else weights, indices, indptr), shape=(n, n))
+    np.testing.assert_array_equal(found.toarray(), known + known.T)
+    assert (weights is None) == (dtype is None and not arcs.nnz)
+    assert weights is None or weights.dtype == known.dtype
+    assert backend.scan(indptr, indices, weights, 1)[:2] == (True, True)
+
+
+@each_backend
+def test_the_transpose_adds_no_weights_to_edges_that_are_listed_once(backend: ModuleType) -> None:
+    indptr, indices, weights = backend.add_transpose(np.array([0, 2, 2, 2]), np.array([1, 2], np.int32), None, 1)
+    assert (indptr.tolist(), indices.tolist(), weights) == ([0, 2, 3, 4], [1, 2, 0, 0], None)
+
+
+@each_backend
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("dtype", [None, *DTYPES])
 @pytest.mark.parametrize(("n", "entries"), [(1, 0), (1, 9), (30, 1000), (500, 3000), (1000, 200_000)])

@@ -126,8 +126,8 @@ class Graph(Constructors):
         """
         if not self.directed:
             return self
-        matrix, nodes = self.csr.to_scipy(), self.nodes[:]  # an array, also if ids are stored on disk
-        return Graph._from_entries(read_matrix(matrix + matrix.T, nodes), nodes, n_rows=self.n_rows)
+        nodes = self.nodes[:]  # an array, also if ids are stored on disk
+        return Graph._from_entries(both_ways(self.csr), nodes, n_rows=self.n_rows)
 
     @cached_property
     def degrees(self) -> NDArray[np.float64]:

@@ -168,6 +168,17 @@ def bipartite(
         out_weights[:] = both.data
 
 
+def add_transpose(
+    indptr: Indptr, indices: Indices, weights: Floats | None, threads: int
+) -> tuple[Indptr, Indices, Floats | None]:
+    """``A + A.T`` for a matrix A with ascending rows; without weights if A has none and no entry in both places."""
+    matrix = _matrix(indptr, indices, weights, np.float32 if weights is None else weights.dtype)
+    both = csr_array(matrix + matrix.T)
+    both.sort_indices()
+    bare = weights is None and both.nnz == 2 * len(indices)
+    return both.indptr.astype(np.int64), both.indices.astype(np.int32), None if bare else both.data
+
+
 def eliminate(
     indptr: Indptr,
     indices: Indices,

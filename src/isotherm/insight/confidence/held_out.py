@@ -116,7 +116,7 @@ def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
     Seeds are sorted by class, then by number of neighbours, and dealt to the folds in turn. The only seed of a class is
     never hidden. The folds are deterministic, and depend on the order of the nodes only to break ties.
     """
-    indptr = graph.heat.indptr
+    indptr = graph.csr.indptr
     order = np.lexsort((indptr[seeds.nodes + 1] - indptr[seeds.nodes], seeds.codes))
     order = order[seeds.counts[seeds.codes[order]] > 1]
     sample = _sampled(seeds, graph.n_nodes)
