@@ -79,7 +79,10 @@ class TextHasher {
   TextHasher(uint64_t* words, uint64_t* checks) : words_(words), checks_(checks) {}
 
   void add(const View* views, int64_t count, const char* const* buffers) {
+    constexpr int64_t ahead = 16;  // texts of a dictionary are far apart
     for (int64_t i = 0; i < count; ++i, ++words_, ++checks_) {
+      const View& later = views[std::min(i + ahead, count - 1)];
+      if (later.length > 12) __builtin_prefetch(buffers[later.buffer] + later.offset);
       const bool again = i > 0 && same(views[i], views[i - 1], buffers);
       const Key key = again ? Key{words_[-1], checks_[-1]} : key_of(views[i], buffers);
       *words_ = key.word;
