@@ -24,7 +24,7 @@ from isotherm.equilibrium.dirichlet import Problem as Dirichlet
 from isotherm.equilibrium.dirichlet import interior_system, solve
 from isotherm.equilibrium.options import SolveOptions
 
-__all__ = ["Problem", "best_multigrid", "com_graph", "race_on", "races", "scipy_cg", "stored_graph"]
+__all__ = ["Problem", "best_multigrid", "both_races", "com_graph", "race_on", "races", "scipy_cg", "stored_graph"]
 
 ERROR = 1e-5
 Look = Callable[[NDArray[np.float64]], None]  # is shown the solution after each iteration
@@ -116,9 +116,6 @@ def problems() -> Iterator[Problem]:
     for name in ("road_usroads", "road_luxembourg_osm", "knn_mnist10k", "knn_usps"):
         graph = stored_graph(Path(folder), name)
         yield Problem(f"{name}, 8 classes, 1% seeds", graph, graph.n_nodes // 100, 8)
-    for name in ("com-amazon", "com-dblp"):
-        graph = com_graph(Path(folder), name)
-        yield Problem(f"{name}, 10 classes, 1% seeds", graph, graph.n_edges // 300, 10)
 
 
 def stored_graph(folder: Path, name: str) -> iso.Graph:
@@ -144,8 +141,13 @@ def largest_part(source: NDArray[Any], target: NDArray[Any]) -> iso.Graph:
 def races(scale: float = 1.0, rounds: int = 3) -> Iterator[Race]:
     """For each graph of the data folder, ours against PyAMG at its best, and against SciPy; they have one size only."""
     for problem in problems():
-        yield from race_on(problem, best_multigrid(problem), goal=4, rounds=rounds)
-        yield from race_on(problem, scipy_cg(problem), goal=4, rounds=rounds)
+        yield from both_races(problem, rounds)
+
+
+def both_races(problem: Problem, rounds: int) -> Iterator[Race]:
+    """Against PyAMG at its best, and against SciPy."""
+    yield from race_on(problem, best_multigrid(problem), goal=4, rounds=rounds)
+    yield from race_on(problem, scipy_cg(problem), goal=4, rounds=rounds)
 
 
 def race_on(problem: Problem, peer: Contestant | None, *, goal: float, rounds: int) -> Iterator[Race]:

@@ -1,4 +1,4 @@
-"""How many labels `suggest` saves against a uniform draw, on fifty graphs; and what it costs to ask, explain, update.
+"""How many labels `suggest` saves against a uniform draw, on fifty graphs.
 
 Half of the labelled nodes are a test set that is never shown. A draw begins with 0.2% of the labels, drawn uniformly,
 and goes on in steps of 0.2%: with a uniform draw, or with batches of `suggest`, each after an `update`. What counts is
@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
 import isotherm as iso
-from benchmarks.graphs import CLASSES, small_world
-from benchmarks.harness import Contestant, Race
 from benchmarks.results import Result
 from isotherm.labelling.metrics import macro_f1
 from isotherm.seeds.encoding import encode_labels
@@ -46,15 +44,9 @@ GOALS = (0.01, 0.02)
 PICTURE = Path("out/labelling.png")
 
 
-def races(scale: float = 1.0, rounds: int = 5) -> Iterator[Race | Result]:
-    """Labels needed on all graphs that are at hand, in a run of full size; then times on a power-law graph."""
+def races(scale: float = 1.0, rounds: int = 5) -> Iterator[Result]:
+    """Labels needed on all graphs that are at hand; the graphs have one size only."""
     warnings.simplefilter("ignore")
-    if scale >= 1:
-        yield from _labels_needed(rounds)
-    yield from _times(scale, rounds)
-
-
-def _labels_needed(rounds: int) -> Iterator[Result]:
     at_hand = available() if os.environ.get("ISOTHERM_DATA") else {}
     for half, names in HALVES.items():
         curves = [_measured(name, rounds) for name in names if name in at_hand]
@@ -136,34 +128,3 @@ def draw_curves(curves: list[Curve], path: Path) -> None:
         axes.set_ylabel("macro-F1")
     figure.axes[0].legend(loc="lower right", frameon=False)
     figure.savefig(path, dpi=110)
-
-
-def _times(scale: float, rounds: int) -> Iterator[Race]:
-    """What comes after a fit, against the fit itself, from the same matrix; each turn of it forgets the updates."""
-    matrix, labels = small_world(scale)
-    clf, rng, free = iso.DirichletClassifier(rule="centered"), np.random.default_rng(2), np.flatnonzero(labels < 0)
-
-    def fitted() -> object:
-        return clf.fit(matrix, labels).labels_
-
-    def updated(count: int) -> object:
-        more = rng.choice(free, count, replace=False).tolist()
-        return clf.update({node: node % CLASSES for node in more}).labels_
-
-    def without(count: int) -> object:
-        fewer = rng.choice(np.flatnonzero(labels >= 0), count, replace=False).tolist()
-        return clf.update(remove=fewer).labels_
-
-    few, many = len(labels) // 10_000, len(labels) // 100
-    for ours, goal in (
-        (Contestant("explain a node", lambda: clf.explain(int(rng.choice(free)))), 20),
-        (Contestant("suggest 10 nodes", lambda: clf.suggest(10)), 3),
-        (Contestant("update with 1 seed more", lambda: updated(1)), 5),
-        (Contestant("update with 8 seeds more", lambda: updated(8)), 5),
-        (Contestant("update with 1 seed less", lambda: without(1)), 5),
-        (Contestant("update with 1% of the seeds more", lambda: updated(few)), 4),
-        (Contestant("update with 1% of the nodes more", lambda: updated(many)), 4),
-    ):
-        race = Race(f"{ours.name}, power-law graph", Contestant("fit", fitted), ours, goal)
-        race.run(rounds)
-        yield race

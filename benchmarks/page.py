@@ -65,8 +65,8 @@ HEADLINES = (
     Headline("a directed graph of 67 million arcs", "directed", "directed graph", "scikit-network, ten sweeps along"),
     Headline("its peak memory", "directed", "directed graph, peak memory", "scikit-network, ten sweeps along"),
     Headline("from CSV to CSV", "classify", "CSV to CSV", "pandas"),
-    Headline("explain a node", "labelling", "explain", "fit"),
-    Headline("add a few labels", "labelling", "update", "fit"),
+    Headline("explain a node", "answers", "explain", "fit"),
+    Headline("add a few labels", "answers", "update with 8", "fit"),
 )
 
 
@@ -89,8 +89,7 @@ entries in ten communities, with heavier hubs. Both have ten classes and 1% seed
 a largest error of 1e-3 of the spread of a class; GraphLearning is held to the same error.
 
 No edge joins two communities of the denser graph, so each warms up as a whole, by itself. cg takes out such a slow mode
-for each large component, and needs 13 iterations there, 12 on the power-law graph. Runs before 17 November 2026, 03:00,
-took out that of the whole graph only, and needed 36.
+for each large component, and needs 13 iterations there, 12 on the power-law graph.
 
 The time per entry grows with the graph: a block of 16 columns takes 64 bytes for each node, so that graphs of up to
 half a million nodes fit the third-level cache, and each entry of larger ones waits for memory, which is the bound of
@@ -107,7 +106,7 @@ cache when they are needed again can beat it.""",
     ),
     Group(
         "Grids, roads and other hard graphs",
-        ("grid", "hard-graphs"),
+        ("grid", "hard-graphs", "communities"),
         """\
 They are solved to an error of 1e-5. PyAMG is the better of smoothed aggregation and Ruge-Stüben; SciPy is timed on one
 column, times their number. On the grid, an iteration reads the factor twice, forward and back, and half of its time is
@@ -146,7 +145,7 @@ keeps the result for later calls.""",
     Group("Confidence and rules", ("confidence",), "Errors of probabilities, on made-up and real graphs."),
     Group(
         "Labelling",
-        ("labelling", "small"),
+        ("labelling", "answers", "small"),
         """\
 Labels are counted on fifty graphs, drawn into two halves: the policy of `suggest` was chosen on one, and what counts is
 the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.""",

@@ -42,7 +42,7 @@ def run_benchmarks(folder: Path, *arguments: str) -> list[str]:
         ("laplace-learning", 1, ("graphlearning",)),
         ("grid", 2, ("pyamg",)),
         ("directed", 4, ()),
-        ("labelling", 7, ()),
+        ("answers", 7, ()),
         ("small", 3, ()),
         ("backend", 4, ()),
         ("growth", 1, ("graphlearning", "pyamg")),
@@ -88,7 +88,7 @@ def test_hard_graphs_on_small_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("ISOTHERM_DATA", str(write_small_data(tmp_path)))
     for name in ("road_usroads", "road_luxembourg_osm", "knn_mnist10k", "knn_usps"):
         write_graph(tmp_path, name, [1000])
-    rows = run_benchmarks(tmp_path, "hard-graphs", "--rounds", "1")
+    rows = run_benchmarks(tmp_path, "hard-graphs", "communities", "--rounds", "1")
     assert len([row for row in rows if "SciPy cg" in row]) == 6
     assert any("PyAMG" in row for row in rows)
 
@@ -122,7 +122,7 @@ def test_labels_needed_are_measured_on_each_half(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(labelling, "GOALS", (0.2, 0.3))
     monkeypatch.setattr(labelling, "STEP", 0.06)
     monkeypatch.setattr(labelling, "MOST", 0.6)
-    works = [result.work for result in labelling._labels_needed(1)]
+    works = [result.work for result in labelling.races(rounds=1)]
     assert works == [f"macro-F1 of {share} uniform labels, 1 graphs for confirmation" for share in ("20%", "30%")]
 
 
