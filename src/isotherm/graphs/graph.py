@@ -22,7 +22,6 @@ from isotherm.graphs.csr import (
     both_ways,
     checked_entries,
     locked,
-    read_matrix,
     read_only,
     tidy,
     undirected,
