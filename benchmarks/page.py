@@ -25,7 +25,8 @@ HOW = """\
 
 Each row is a race: the contestants take turns on the same input, in the same run. Figures are medians, with the least
 and the greatest in brackets; the ratio is that of the medians, with the spread of the ratios of each turn. Times are
-end to end, from a SciPy matrix to labels or temperatures, unless the work says otherwise.
+end to end, from a SciPy matrix to labels or temperatures, unless the work says otherwise. Where the spread is wide,
+other work ran on the same cores; that costs two threads, which wait for each other, more than one.
 
 To run it again, all or some suites, with the best or another instruction set, and make this page of the latest runs:
 
@@ -66,7 +67,7 @@ HEADLINES = (
     Headline("its peak memory", "directed", "directed graph, peak memory", "scikit-network, ten sweeps along"),
     Headline("from CSV to CSV", "classify", "CSV to CSV", "pandas"),
     Headline("explain a node", "answers", "explain", "fit"),
-    Headline("add a few labels", "answers", "update with 8", "fit"),
+    Headline("add a few labels", "answers", "update", "fit"),
 )
 
 

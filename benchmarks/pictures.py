@@ -56,7 +56,7 @@ def _explain(axes: object, sets: list[str], names: Mapping[str, str]) -> None:
 
     patches = [Patch(color=SHADES[isa], label=names[isa]) for isa in sets]
     patches.append(Patch(facecolor="white", edgecolor=MISSED, hatch="////", label="goal missed"))
-    axes.legend(handles=patches, frameon=False, fontsize=8, loc="lower right")  # type: ignore[attr-defined]
+    axes.legend(handles=patches, frameon=False, fontsize=8, loc="center right")  # type: ignore[attr-defined]
 
 
 def draw_growth(points: list[Point], path: Path) -> None:
