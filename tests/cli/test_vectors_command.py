@@ -77,3 +77,10 @@ def test_bad_tables_end_with_one_sentence(run: Run, table: pl.DataFrame, tmp_pat
     outcome = run("classify", "--vectors", "table.csv", "strangers.csv", "-o", "out.csv")
     assert outcome.status == 2
     assert "none of the 2 seeds is in the graph" in outcome.err
+
+
+def test_the_summary_says_whether_seeds_found_the_weights(run: Run, table: pl.DataFrame, tmp_path: Path) -> None:
+    assert "(weights found by held-out seeds)" in run("classify", "--vectors", "table.csv", "known.csv").err
+    (tmp_path / "two.csv").write_text("node,label\nr0,right\nr1,left\n")
+    outcome = run("classify", "--vectors", "table.csv", "two.csv")
+    assert "majority 1.00 (usual weights: no seed can be hidden)" in outcome.err

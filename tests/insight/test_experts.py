@@ -10,13 +10,15 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import softmax
+from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression
 
 import isotherm as iso
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.insight.experts import logistic, regression
+from isotherm.insight.experts import logistic, majority, regression
 from isotherm.insight.experts.combination import combine, log_odds
 from isotherm.insight.experts.evidence import read_rows
+from isotherm.insight.experts.majority import Majority
 from isotherm.insight.experts.regression import C, Lesson, Regression, averaging, unit_rows
 from isotherm.insight.experts.spectral import REGULARISATION, spectral_features
 from isotherm.labelling import estimate
@@ -301,3 +303,40 @@ def test_new_nodes_are_told_by_the_evidence_of_their_neighbours() -> None:
     alone = iso.DirichletClassifier().fit(graph, seeds, evidence=None).predict_proba(weights)
     assert np.mean(alone.argmax(axis=1) == np.delete(truth, known)) < 0.8
     assert clf.predict_proba(np.zeros((1, 120))).tolist() == [[0, 0]]
+
+
+def test_the_majority_undoes_a_leak() -> None:
+    """With one seed for each of six clusters, heat crosses the gaps; a node has most neighbours in its own cluster."""
+    right = []
+    for draw in range(4):
+        X, truth = make_blobs(800, 8, centers=6, cluster_std=2.25, center_box=(-5, 5), random_state=draw)
+        graph = iso.Graph.from_vectors(X)
+        seeds = np.array([np.flatnonzero(truth == cluster)[0] for cluster in range(6)])
+        heat = iso.DirichletClassifier(rule="relative").fit(graph, dict(zip(seeds, truth[seeds], strict=True)))
+        found = Majority(graph, SolveOptions(), 6).log_probabilities(heat.labels_, seeds, truth[seeds])
+        right.append([np.mean(labels == truth) for labels in (found.argmax(axis=1), heat.labels_)])
+    by_majority, by_heat = np.mean(right, axis=0)
+    assert by_majority > by_heat + 0.01
+
+
+@pytest.mark.parametrize("n_classes", [3, 20])
+def test_the_majority_is_threshold_dynamics(world: Any, n_classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rounds, against dense algebra: also with more classes than fit a block, and with unreached nodes."""
+    monkeypatch.setattr(majority, "ROUNDS", 2)
+    graph, _, _, known = world
+    nodes = np.flatnonzero(known >= 0)
+    rng = np.random.default_rng(0)
+    labels = np.append(rng.integers(0, n_classes, 240), [-1, -1])
+    codes = rng.integers(0, n_classes, len(nodes))
+    found = Majority(graph, SolveOptions(), n_classes).log_probabilities(labels, nodes, codes)
+    walk = averaging(graph).toarray()
+    stay = np.union1d(nodes, np.flatnonzero(walk.sum(axis=1) == 0))
+    walk[stay] = np.eye(242)[stay]
+    expected = labels.copy()
+    for _ in range(2):
+        expected[nodes] = codes
+        average = np.linalg.matrix_power(walk, majority.STEPS)[:, :240] @ np.eye(n_classes)[expected[:240]]
+        expected = (average / average[:240].mean(axis=0)).argmax(axis=1)
+    smoothed = average + majority.PSEUDO_NEIGHBOUR
+    np.testing.assert_allclose(np.exp(found[:240]), (smoothed / smoothed.sum(axis=1, keepdims=True))[:240], atol=1e-5)
+    assert np.isnan(found[240:]).all()

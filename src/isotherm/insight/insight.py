@@ -154,7 +154,7 @@ class Insight:
             return self.of(self.fit.with_rule(rule))
         assert isinstance(rule, ProbabilityRule)
         confidence = self.by_held_out_seeds("rule")
-        if (self.evidence is None or self.evidence.optional) and not confidence.n_hidden_by_heat:
+        if not confidence.n_hidden_by_heat and (self.evidence is None or self.evidence.needs_hidden(self.fit.seeds)):
             obstacle = "no seed can be hidden to calibrate probabilities"
             return self._by_heat_alone().of(replace(self.fit.with_rule(FALLBACK), obstacle=obstacle))
         return self.of(confidence.decided(rule))

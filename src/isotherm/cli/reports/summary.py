@@ -104,7 +104,8 @@ class Summary:
         }
         if len(self.experts) > 1:
             weights = ", ".join(f"{name} {weight:.2f}" for name, weight in self.experts.items())
-            rows["evidence"] = f"{weights} (weights found by held-out seeds)"
+            found = "weights found by held-out seeds" if self.held_out else "usual weights: no seed can be hidden"
+            rows["evidence"] = f"{weights} ({found})"
         if self.held_out:
             error = f"expected error {self.calibration_error:.2f}"
             rows["confidence"] = f"calibrated on {self.held_out:,} held-out seeds, {error}"

@@ -220,7 +220,7 @@ class Confidence:
             calibration = self._judged(self.fit.rule)
             if calibration.n_held_out < TOO_FEW:
                 seeds = f"with {calibration.n_held_out} held-out seeds"
-                warn_about_few(f"{seeds}, confidence is a guess, close to the shares of the classes")
+                warn_about_few(f"{seeds}, confidence is a guess")
             self.found = replace(self.found, calibration=calibration)
             return calibration
         return self.found.calibration

@@ -18,7 +18,7 @@ from isotherm.equilibrium.columns import UnreachedWarning
 from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
 from isotherm.graphs import Graph
 from isotherm.insight.confidence.neighbourhood import Features, Warmth
-from isotherm.labelling.rules import TEMPERATURE_RULES, TemperatureRule
+from isotherm.labelling.rules import FALLBACK, TEMPERATURE_RULES, TemperatureRule
 from isotherm.seeds import Seeds
 
 __all__ = ["Fold", "HeldOut", "hold_out"]
@@ -48,6 +48,8 @@ class Fold(NamedTuple):
         Features of some non-seed nodes.
     predicted
         For each rule on temperatures, (h,) the class numbers that it predicts for the hidden seeds; -1 where unreached.
+    labels
+        (n,) the class numbers of all nodes by `FALLBACK`, -1 where unreached; empty if they are not in this process.
     """
 
     hidden: Ints
@@ -56,6 +58,7 @@ class Fold(NamedTuple):
     mean: Doubles
     sample: Warmth
     predicted: dict[str, Ints]
+    labels: NDArray[np.int32] = np.empty(0, np.int32)
 
     def split(self) -> "tuple[Fold, ...]":
         """Split the fold in three, as if each third had been hidden separately."""
@@ -96,10 +99,10 @@ class HeldOut:
         """Number of hidden seeds."""
         return sum(len(fold.hidden) for fold in self.folds)
 
-    def batches(self) -> Iterator[Ints]:
-        """The nodes that were hidden at once, in the order of the folds."""
+    def batches(self) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
+        """The nodes that were hidden at once, in the order of the folds, and the labels of all nodes then."""
         for batch in [self.folds] if self.at_once else [(fold,) for fold in self.folds]:
-            yield np.concatenate([fold.hidden for fold in batch])
+            yield np.concatenate([fold.hidden for fold in batch]), batch[0].labels
 
     def joined(self, name: str) -> NDArray[Any]:
         """The attribute of this name, concatenated over the folds."""
@@ -151,6 +154,7 @@ def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve) -> Fold:
         field.mean,
         field.at(sample),
         {name: _predicted(rule, field, rest, nodes, warmth) for name, rule in TEMPERATURE_RULES.items()},
+        field.labels(FALLBACK, rest),
     )
 
 

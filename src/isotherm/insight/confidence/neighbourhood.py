@@ -66,6 +66,12 @@ class Field(NamedTuple):
         """(m, K) the scores of a rule at some of the nodes."""
         return rule.scores(self.temperatures, seeds)[nodes]
 
+    def labels(self, rule: TemperatureRule, seeds: Seeds) -> NDArray[np.int32]:
+        """(n,) the class numbers that a rule gives to all nodes; -1 where unreached."""
+        with np.errstate(invalid="ignore"):  # a class that no visible seed has
+            scores = np.nan_to_num(rule.scores(self.temperatures, seeds), nan=-np.inf)
+        return np.where(np.isnan(self.temperatures[:, 0]), -1, scores.argmax(axis=1)).astype(np.int32)
+
 
 class Features(Protocol):
     """Features of all nodes, wherever they are: here in a `Field`, or with the workers of a cluster."""
@@ -81,6 +87,10 @@ class Features(Protocol):
 
     def scores(self, rule: TemperatureRule, seeds: Seeds, nodes: NDArray[np.int64]) -> Floats:
         """(m, K) the scores of a rule at some of the nodes."""
+        ...
+
+    def labels(self, rule: TemperatureRule, seeds: Seeds) -> NDArray[np.int32]:
+        """(n,) the class numbers that a rule gives to all nodes; empty if there are too many for this process."""
         ...
 
 

@@ -5,14 +5,14 @@ share. (A plain product of probabilities would count the shares several times.) 
 likelihood of the classes of hidden seeds, with a penalty that keeps them near 1/2 or 1/4 if there are few.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import softmax
 
-from isotherm.arrays import Doubles, Ints
+from isotherm.arrays import Doubles, Floats, Ints
 
 __all__ = ["LARGEST", "LEAST", "Combination", "combine", "log_odds", "odds_of", "prior_weights"]
 
@@ -41,13 +41,13 @@ class Combination:
     weights: Doubles
     shares: Doubles
 
-    def probabilities(self, odds: list[Doubles]) -> Doubles:
+    def probabilities(self, odds: Iterable[Floats]) -> Doubles:
         """(n, K) probabilities, from the log-odds (n, K) of each expert."""
         logits = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))
         return np.asarray(softmax(logits, axis=1))
 
 
-def log_odds(log_probabilities: Doubles, shares: Doubles) -> Doubles:
+def log_odds(log_probabilities: Floats, shares: Doubles) -> Doubles:
     """Log-odds (n, K) against the shares of the classes; 0 where an expert has no opinion (NaN)."""
     odds = log_probabilities - np.log(shares)
     np.clip(odds, -LARGEST, LARGEST, out=odds)

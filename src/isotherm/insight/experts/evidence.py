@@ -39,6 +39,9 @@ class Evidence:
         Whether to go without where evidence cannot be used, instead of refusing the fit.
     prior
         Weights of experts before any seed is hidden, where they are not the usual ones.
+    clustered
+        Whether classes are clusters of the graph, so that the labels around a node tell its own; so it is with
+        neighbours in a table.
     """
 
     features: Rows | None = None
@@ -46,11 +49,16 @@ class Evidence:
     structure: Structure | None = None
     optional: bool = False
     prior: Mapping[str, float] = field(default_factory=dict)
+    clustered: bool = False
 
     @classmethod
     def of_table(cls, rows: Rows) -> "Evidence":
         """The columns of the table (n, d) that the graph was made of; the heat knows much of them already."""
-        return cls(rows, optional=True, prior={"heat": 1.0, "neighbours": 0.25})
+        return cls(rows, optional=True, prior={"majority": 0.75, "neighbours": 0.25}, clustered=True)
+
+    def needs_hidden(self, seeds: Seeds) -> bool:
+        """Whether to go without, if none of these seeds can be hidden to see how much it should count."""
+        return self.optional and not (self.clustered and seeds.n_classes > 1)
 
     @property
     def beyond_links(self) -> bool:

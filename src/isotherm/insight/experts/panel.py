@@ -1,11 +1,14 @@
 """The panel: all experts beside the heat, asked about all nodes or about hidden seeds."""
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
 from isotherm.insight.confidence.calibration import Calibrated
@@ -14,14 +17,17 @@ from isotherm.insight.confidence.held_out import HeldOut
 from isotherm.insight.confidence.trial import Trial
 from isotherm.insight.experts.combination import LEAST, Combination, combine, log_odds, odds_of, prior_weights
 from isotherm.insight.experts.evidence import Evidence
+from isotherm.insight.experts.majority import Majority
 from isotherm.insight.experts.regression import Lesson, Regression, averaging, unit_rows
 from isotherm.labelling.fit import Fit
+from isotherm.labelling.outcome.outcomes import OneLabel
 from isotherm.seeds import Seeds
 
 __all__ = ["HEAT", "STRUCTURAL", "Agreed", "Panel", "agree"]
 
-HEAT = "heat"
+HEAT, MAJORITY = "heat", "majority"
 STRUCTURAL = {HEAT, "spectrum", "degree"}  # experts that need nothing but the graph
+BLIND = {HEAT: 0.5, MAJORITY: 1.0}  # weights where no seed can be hidden; others have no weight then
 SPECTRAL_C = 5.0  # inverse penalty of the regression on the spectrum
 
 
@@ -45,30 +51,40 @@ class Panel:
         learners: dict[str, Regression] = {}
         if evidence.features is not None:
             rows = unit_rows(evidence.features)
-            learners |= {"features": Regression(rows), "neighbours": Regression(rows, averaging(graph), 2)}
+            learners |= {"features": Regression(rows), "neighbours": Regression(rows, averaging(graph, rows.dtype), 2)}
         if evidence.structure is not None:
             spectrum, degree = evidence.structure.features(options)
             learners |= {"spectrum": Regression(spectrum, c=SPECTRAL_C), "degree": Regression(degree)}
         self.lessons = {name: Lesson(learner, seeds.nodes) for name, learner in learners.items()}
+        self.majority = Majority(graph, options, seeds.n_classes) if evidence.clustered else None
 
     @property
     def names(self) -> tuple[str, ...]:
         """The experts: the heat, and those of the panel."""
-        return (HEAT, *self.lessons, *["evidence"] * (self.opinion is not None))
+        others = {MAJORITY: self.majority, "evidence": self.opinion}
+        return (HEAT, *self.lessons, *(name for name, other in others.items() if other is not None))
 
-    def odds(self, shares: Doubles) -> list[Doubles]:
-        """The log-odds of each expert for all nodes, given all seeds."""
+    def odds(self, shares: Doubles, labels: Ints) -> Iterator[Doubles]:
+        """The log-odds of each expert for all nodes, in turn, given all seeds and the labels (n,) by heat."""
         places = np.arange(len(self.seeds.nodes))
-        found = [each.log_probabilities(places, self.seeds.codes, len(shares)) for each in self.lessons.values()]
-        return [log_odds(each, shares) for each in found + self._opinions()]
+        for lesson in self.lessons.values():
+            yield log_odds(lesson.log_probabilities(places, self.seeds.codes, len(shares)), shares)
+        if self.majority is not None:
+            yield log_odds(self.majority.log_probabilities(labels, self.seeds.nodes, self.seeds.codes), shares)
+        for opinion in self._opinions():
+            yield log_odds(opinion, shares)
 
-    def hidden_odds(self, nodes: Ints, shares: Doubles) -> list[Doubles]:
-        """The log-odds of each expert for some seeds, while these are hidden."""
+    def hidden_odds(self, nodes: Ints, shares: Doubles, labels: NDArray[np.integer]) -> list[Doubles]:
+        """The log-odds of each expert for some seeds, while these are hidden, given the labels by heat then."""
         asked = np.searchsorted(self.seeds.nodes, nodes)
         taught = np.setdiff1d(np.arange(len(self.seeds.nodes)), asked)
         codes = self.seeds.codes[taught]
-        found = [each.log_probabilities(taught, codes, len(shares), asked) for each in self.lessons.values()]
-        return [log_odds(each, shares) for each in found + self._opinions(nodes)]
+        found: list[Floats] = [
+            each.log_probabilities(taught, codes, len(shares), asked) for each in self.lessons.values()
+        ]
+        if self.majority is not None:
+            found.append(self.majority.log_probabilities(labels, self.seeds.nodes[taught], codes)[nodes])
+        return [log_odds(each, shares) for each in [*found, *self._opinions(nodes)]]
 
     def _opinions(self, nodes: Ints | None = None) -> list[Doubles]:
         """The log-probabilities of another model, if there is one."""
@@ -87,7 +103,7 @@ class Agreed(NamedTuple):
     combination
         How much each counts.
     odds
-        The log-odds (n, K) of each expert for all nodes.
+        (E, n, K) the log-odds of each expert for all nodes.
     trial
         The trial of their combined probabilities; the weights are cross-validated too.
     known
@@ -95,19 +111,18 @@ class Agreed(NamedTuple):
     """
 
     combination: Combination
-    odds: list[Doubles]
+    odds: NDArray[np.float32]
     trial: Trial
     known: Mask | None
 
     def without_odds(self) -> "Agreed":
         """How they were weighed, without what they said about all nodes."""
-        return self._replace(odds=[], known=None)
+        return self._replace(odds=np.empty((0, 0, 0), np.float32), known=None)
 
     @property
     def experts(self) -> Experts:
         """What each expert says, to be kept."""
-        odds = np.stack(self.odds, dtype=np.float32, casting="same_kind")
-        return Experts(self.combination.names, self.combination.weights, odds)
+        return Experts(self.combination.names, self.combination.weights, self.odds)
 
     @property
     def probabilities(self) -> Doubles:
@@ -135,14 +150,17 @@ def agree(
     shares, trial, names = calibrated.calibration.shares, calibrated.trial, panel.names
     prior = prior_weights(names, evidence.prior)
     reached: Mask = np.asarray(heat.any(axis=1))
-    odds = [odds_of(heat, shares), *panel.odds(shares)]
+    odds = np.empty((len(names), *heat.shape), np.float32)  # filled in turn, since it may be large
+    for place, each in enumerate(chain([odds_of(heat, shares)], panel.odds(shares, _codes(fit)))):
+        odds[place] = each
     known = None if evidence.beyond_links else reached
-    if isinstance(earlier, Agreed):
+    if isinstance(earlier, Agreed) and earlier.combination.names == names:
         return Agreed(replace(earlier.combination, shares=shares), odds, earlier.trial, known)
     if not len(trial.codes):
-        return Agreed(Combination(names, prior, shares), odds, trial, known)
+        blind = prior if not evidence.clustered else np.array([BLIND.get(name, 0.0) for name in names])
+        return Agreed(Combination(names, blind, shares), odds, trial, known)
     hidden = [log_odds(np.log(trial.probabilities), shares)]
-    parts = [panel.hidden_odds(nodes, shares) for nodes in held_out.batches()]
+    parts = [panel.hidden_odds(nodes, shares, labels) for nodes, labels in held_out.batches()]
     hidden += [np.concatenate(each) for each in zip(*parts, strict=True)]
     found = np.empty_like(trial.probabilities)
     for fold in trial.each_fold():
@@ -151,3 +169,9 @@ def agree(
     told = np.ones(len(trial.codes), bool) if evidence.beyond_links else trial.known
     combined = trial._replace(known=told, probabilities=np.where(told[:, None], found, trial.probabilities))
     return Agreed(combine(names, hidden, trial.codes, shares, prior), odds, combined, known)
+
+
+def _codes(fit: Fit) -> Ints:
+    """(n,) the class numbers by a rule on temperatures."""
+    assert isinstance(fit.outcome, OneLabel)
+    return fit.outcome.codes

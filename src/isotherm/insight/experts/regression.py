@@ -9,8 +9,8 @@ With more columns than seeds, the inner products of the seeds are found once, an
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_array, diags_array, hstack, issparse
-from scipy.special import log_softmax
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.graphs import Graph
@@ -26,11 +26,12 @@ COLUMNS = 4096  # of sparse features that are made dense at once
 PROJECTED, AT_ONCE = 64, 16  # columns of the random projection that estimates lengths, and how many are kept
 
 
-def averaging(graph: Graph) -> csr_array:
+def averaging(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
     """The matrix P (n, n) that averages over neighbours; arcs count in both directions."""
     matrix = graph.edges_only.adjacency
-    sums = np.asarray(matrix.sum(axis=1)).ravel()
-    return csr_array(diags_array(np.divide(1, sums, out=np.zeros(len(sums)), where=sums > 0)) @ matrix)
+    sums = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
+    scale = np.divide(1, sums, out=np.zeros(len(sums)), where=sums > 0)
+    return csr_array(diags_array(scale.astype(dtype)) @ matrix.astype(dtype, copy=False))
 
 
 def unit_rows(features: Rows) -> Rows:
@@ -129,13 +130,17 @@ class Lesson:
         """
         present, renumbered = np.unique(codes, return_inverse=True)
         count = self.regression.rows.shape[0] if asked is None else len(asked)
+        if len(present) > 1:
+            some = _some(renumbered)
+            logits = self._logits(taught[some], renumbered[some], len(present), asked)
+            logits -= logits.max(axis=1, keepdims=True)
+            logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+        else:
+            logits = np.zeros((count, 1))
+        if len(present) == n_classes:
+            return logits
         found = np.full((count, n_classes), -np.inf)
-        if len(present) == 1:
-            found[:, present] = 0.0
-            return found
-        some = _some(renumbered)
-        logits = self._logits(taught[some], renumbered[some], len(present), asked)
-        found[:, present] = log_softmax(logits, axis=1)
+        found[:, present] = logits
         return found
 
     def _logits(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None) -> Doubles:

@@ -254,3 +254,7 @@ class _Remote:
     def scores(self, rule: TemperatureRule, seeds: Seeds, nodes: Ints) -> Floats:
         """(m, K) the scores of a rule at some of the nodes."""
         return rule.scored(self.at(nodes).temperatures, self.totals, seeds.shares)
+
+    def labels(self, rule: TemperatureRule, seeds: Seeds) -> NDArray[np.int32]:
+        """Empty: they stay with the workers."""
+        return np.empty(0, np.int32)
