@@ -49,7 +49,7 @@ class Combination:
 
 def log_odds(log_probabilities: Floats, shares: Doubles) -> Doubles:
     """Log-odds (n, K) against the shares of the classes; 0 where an expert has no opinion (NaN)."""
-    odds = log_probabilities - np.log(shares)
+    odds: Doubles = log_probabilities.astype(np.float64) - np.log(shares)
     np.clip(odds, -LARGEST, LARGEST, out=odds)
     odds[np.isnan(odds)] = 0
     return odds

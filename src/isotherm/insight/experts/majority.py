@@ -44,16 +44,16 @@ class Majority:
 
         The probability of a class is its average in the end; NaN for nodes that no seed reaches.
         """
-        labels = labels.astype(np.int64)
-        reached = labels >= 0
+        present: Ints = labels.astype(np.int64)
+        reached = present >= 0
         for _ in range(ROUNDS):
-            labels[nodes] = codes
-            average = self._averaged(labels, nodes)
+            present[nodes] = codes
+            average = self._averaged(present, nodes)
             mean = average.mean(axis=0, where=reached[:, None], dtype=np.float64)
             found = (average / np.where(mean > 0, mean, 1)).argmax(axis=1)
-            changed = np.count_nonzero((found != labels) & reached)
-            labels = np.where(reached, found, -1)
-            if changed <= STEADY * len(labels):
+            changed = np.count_nonzero((found != present) & reached)
+            present = np.where(reached, found, -1)
+            if changed <= STEADY * len(present):
                 break
         shares = average + np.float32(PSEUDO_NEIGHBOUR)
         shares /= shares.sum(axis=1, keepdims=True)
