@@ -28,7 +28,7 @@ BUDGET = 2**29  # bytes that temperatures and scores may take
 
 
 def races(scale: float = 1.0, rounds: int = 1) -> Iterator[Result]:
-    """Time and peak memory of a process that labels each graph, at `scale` of its classes."""
+    """Time and peak memory of a process that labels each graph, at `scale` of its classes, and of the made-up nodes."""
     for graph, work in (("dblp", "5000 classes on DBLP"), ("power law", "3000 classes on a power-law graph")):
         turns = [measure(__name__, graph, scale) for _ in range(rounds)]
         peaks, seconds = [turn.peak for turn in turns], [turn.seconds for turn in turns]
@@ -78,9 +78,9 @@ def small_classes(scale: float) -> "tuple[Graph, NDArray[np.int64], NDArray[np.i
     """The same for a graph without communities: only the seeds have a class."""
     import isotherm as iso
 
-    classes = int(CLASSES * scale)
-    known = balanced_seeds(NODES, 2 * classes, classes)
-    return iso.Graph.from_scipy(kept_power_law(NODES, EDGES)), known, known
+    nodes, edges, classes = (int(count * scale) for count in (NODES, EDGES, CLASSES))
+    known = balanced_seeds(nodes, 2 * classes, classes)
+    return iso.Graph.from_scipy(kept_power_law(nodes, edges)), known, known
 
 
 if __name__ == "__main__":
