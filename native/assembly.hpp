@@ -206,10 +206,14 @@ void add_transpose(const Csr<T>& arcs, std::vector<int64_t>& indptr, std::vector
   const std::unique_ptr<T[]> carried(arcs.weights ? new T[entries] : nullptr);
   transpose<T>(arcs, {starts.get(), sources.get(), carried.get(), n}, threads);
   const Csr<T> back{starts.get(), sources.get(), carried.get(), n};
-  const Chunks chunks = entry_chunks(arcs.indptr, n);
+  // Not for_chunks, which would treat denormal weights as 0.
+  const int64_t parts = std::clamp<int64_t>(entries / kThreadWork, 1, threads);
+  const auto bound = [&](int64_t part) {
+    return part == parts ? n : std::lower_bound(arcs.indptr, arcs.indptr + n, entries / parts * part) - arcs.indptr;
+  };
   indptr.assign(n + 1, 0);
-  for_chunks(chunks, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    for (int64_t row = begin; row < end; ++row) {
+  in_parts(parts, [&](int64_t part) {
+    for (int64_t row = bound(part), end = bound(part + 1); row < end; ++row) {
       int64_t count = 0;
       for_sum(arcs, back, row, [&](int32_t, T) { ++count; });
       indptr[row + 1] = count;
@@ -219,8 +223,8 @@ void add_transpose(const Csr<T>& arcs, std::vector<int64_t>& indptr, std::vector
   const bool weighted = arcs.weights || indptr[n] < 2 * entries;
   indices.resize(indptr[n]);
   weights.resize(weighted ? indptr[n] : 0);
-  for_chunks(chunks, threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    for (int64_t row = begin; row < end; ++row) {
+  in_parts(parts, [&](int64_t part) {
+    for (int64_t row = bound(part), end = bound(part + 1); row < end; ++row) {
       int64_t place = indptr[row];
       for_sum(arcs, back, row, [&](int32_t column, T weight) {
         indices[place] = column;

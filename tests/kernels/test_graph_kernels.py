@@ -78,6 +78,15 @@ def test_add_transpose(backend: ModuleType, dtype: Any, n: int, density: float) 
 
 
 @each_backend
+def test_the_transpose_keeps_denormal_weights(backend: ModuleType) -> None:
+    """One arc in one direction, and one in both."""
+    arcs = csr_array(np.array([[0, 3e-310, 1e-310], [0, 0, 0], [2e-310, 0, 0]]))
+    arrays = arcs.indptr.astype(np.int64), arcs.indices.astype(np.int32), arcs.data
+    _, _, weights = backend.add_transpose(*arrays, 1)
+    np.testing.assert_allclose(1e300 * weights, [3e-10, 3e-10, 3e-10, 3e-10], rtol=1e-9)
+
+
+@each_backend
 def test_the_transpose_adds_no_weights_to_edges_that_are_listed_once(backend: ModuleType) -> None:
     indptr, indices, weights = backend.add_transpose(np.array([0, 2, 2, 2]), np.array([1, 2], np.int32), None, 1)
     assert (indptr.tolist(), indices.tolist(), weights) == ([0, 2, 3, 4], [1, 2, 0, 0], None)

@@ -177,8 +177,8 @@ class Insight:
         outcome = self.fit.outcome
         if not isinstance(outcome, Decided):
             return outcome.of_new_nodes(weights)
-        scores = outcome.decision.scores(self.confidence.probabilities(calibrated=True, weights=weights))
-        return self.fit.seeds.decode(best_codes(scores))
+        assert isinstance(self.confidence, Confidence)
+        return self.fit.seeds.decode(best_codes(self.confidence.new_scores(weights)))
 
     @property
     def certified(self) -> Mask:

@@ -104,7 +104,7 @@ class Summary:
         }
         if len(self.experts) > 1:
             weights = ", ".join(f"{name} {weight:.2f}" for name, weight in self.experts.items())
-            found = "weights found by held-out seeds" if self.held_out else "usual weights: no seed can be hidden"
+            found = "usual weights: no seed can be hidden" if self.held_out == 0 else "weights found by held-out seeds"
             rows["evidence"] = f"{weights} ({found})"
         if self.held_out:
             error = f"expected error {self.calibration_error:.2f}"

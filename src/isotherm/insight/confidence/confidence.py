@@ -252,13 +252,19 @@ class Confidence:
         if self._twin is not None:
             return self._twin._probabilities
         held = self.fit.seeds.held
-        if self.agree is None:
-            calibration = self.found.calibration or self._calibrated.calibration
-            found = calibration.probabilities(self._own)
-        else:
-            found = self._agreed.probabilities
+        found = self._unjudged.probabilities(self._own) if self.agree is None else self._agreed.probabilities
         found[held.nodes] = held.values()
         return found
+
+    @property
+    def _unjudged(self) -> Calibration:
+        """The calibration as labels need it: without its error, and without a warning."""
+        return self.found.calibration or self._calibrated.calibration
+
+    def new_scores(self, weights: csr_array) -> Doubles:
+        """(m, K) scores of new nodes by a rule on probabilities. Labels need no warning that confidence is a guess."""
+        assert isinstance(self.outcome, Decided)
+        return self.outcome.decision.scores(self._of_new_nodes(weights, self._unjudged))
 
     def _of_new_nodes(self, weights: csr_array, calibration: Calibration) -> Doubles:
         """(m, K) calibrated probabilities of new nodes, whose log-odds by other experts are the mean of neighbours'."""
