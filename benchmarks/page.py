@@ -67,7 +67,7 @@ HEADLINES = (
     Headline("its peak memory", "directed", "directed graph, peak memory", "scikit-network, ten sweeps along"),
     Headline("from CSV to CSV", "classify", "CSV to CSV", "pandas"),
     Headline("explain a node", "answers", "explain", "fit"),
-    Headline("add a few labels", "answers", "update", "fit"),
+    Headline("add one label", "answers", "update", "fit"),
 )
 
 
@@ -147,10 +147,8 @@ keeps the result for later calls.""",
         ("classify",),
         """\
 `isotherm classify` finds the equilibrium, not ten sweeps, and solves once more to calibrate its confidence, which the
-script does not. The row from CSV to CSV was run while `centered` was the default rule. With `balanced`, which is the
-default now, a run on a busy machine took 6.2 s where the script took 10.8 s, 1.75 times less. Reading from Parquet,
-each end of an arc is hashed and looked up in a table of 128 MB, which does not fit a cache; Polars alone ends where
-that begins.""",
+script does not. Reading from Parquet, each end of an arc is hashed and looked up in a table of 128 MB, which does not
+fit a cache; Polars alone ends where that begins.""",
     ),
     Group("Confidence and rules", ("confidence",), "Errors of probabilities, on made-up and real graphs."),
     Group(
