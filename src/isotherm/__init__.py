@@ -38,6 +38,7 @@ __all__ = [
     "read_graph",
     "read_seeds",
     "solve_dirichlet",
+    "suggest",
     "write_labels",
 ]
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
     from isotherm.insight.confidence.calibration import CalibrationWarning
     from isotherm.insight.explain.explanation import Explanation
+    from isotherm.insight.suggest.first import suggest
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_seeds, write_labels
     from isotherm.labelling.scikit_learn.folds import CutGraphWarning, WholeGraph
     from isotherm.opening import explore
@@ -85,6 +87,7 @@ _HOMES = {
     "read_graph": "io",
     "read_seeds": "io",
     "solve_dirichlet": "equilibrium.temperatures",
+    "suggest": "insight.suggest.first",
     "write_labels": "io",
 }
 

@@ -96,6 +96,9 @@ class DirichletClassifier(Explorable, Answering, Exporting, NodeClassifier):
         The macro-F1 of each rule on held-out seeds, and the rule that it speaks for, the one of ``rule="auto"``.
     experts_ : dict
         How much the heat, the features and other evidence counted, by held-out seeds; see docs/evidence.md.
+    seed_columns_ : dict
+        The names of the columns of node and label in the file of seeds, if the command line read them; it names the
+        columns of a sheet of suggestions so. Empty after `fit`.
     certified_ : ndarray of bool, shape (n,)
         Nodes whose label is certainly that of exact equilibrium, by a bound on the error of their temperatures.
 
@@ -110,6 +113,7 @@ class DirichletClassifier(Explorable, Answering, Exporting, NodeClassifier):
     array([0.25, 0.75])
     """
 
+    seed_columns_: Mapping[str, str]
     certified_ = FittedAttribute("insight_.certified")
     rule_report_ = FittedAttribute("insight_.rule_report")
     best_rule_ = FittedAttribute("insight_.best_rule")
@@ -190,7 +194,9 @@ class DirichletClassifier(Explorable, Answering, Exporting, NodeClassifier):
         seeds.warn_about_rare()
         beside = read_evidence(features, evidence, graph, seeds)
         with error_bar(self.tol, show=self.verbose, progress=progress) as bar:
-            return self._hold(label_nodes(graph, seeds, settings, evidence=beside, progress=bar))
+            found = label_nodes(graph, seeds, settings, evidence=beside, progress=bar)
+        self.seed_columns_ = {}
+        return self._hold(found)
 
     def update(
         self, add: Mapping[Any, Any] | None = None, remove: Iterable[Any] = (), *, progress: Progress | None = None
@@ -260,7 +266,8 @@ class DirichletClassifier(Explorable, Answering, Exporting, NodeClassifier):
         from isotherm.insight.saving import Saved, save_model  # reads and writes files, which few fits need
 
         found, names = self.insight_.confidence.found, getattr(self, "feature_names_in_", None)
-        save_model(path, Saved(self.get_params(), self.fitted_, found, names), force=force)
+        columns = getattr(self, "seed_columns_", None)
+        save_model(path, Saved(self.get_params(), self.fitted_, found, names, columns), force=force)
 
 
 def load(path: str | os.PathLike[str]) -> DirichletClassifier:
@@ -285,6 +292,7 @@ def load(path: str | os.PathLike[str]) -> DirichletClassifier:
     clf = DirichletClassifier(**saved.parameters)
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names
+    clf.seed_columns_ = saved.seed_columns or {}
     fit = saved.fit
     later = default_evidence(fit.graph, fit.seeds) if fit.obstacle else None  # for an update with more seeds
     return clf._hold(Insight(fit, saved.found, later))

@@ -65,9 +65,28 @@ def test_a_filled_in_sheet_goes_straight_back(run: Run, names: str) -> None:
     assert labels(again.out) == of_the_library(wanted)
     alone = run("classify", "edges.csv", "seeds.csv", *columns, "-q", "-o", "first.csv", "--save", "model.npz")
     assert alone.status == 0, alone.err
-    updated = run("update", "model.npz", "sheet.csv", "-q", *(columns if swapped else []))
+    updated = run("update", "model.npz", "sheet.csv", "-q", "--save", "newer.npz")
     assert updated.status == 0, updated.err
     assert labels(updated.out) == of_an_update("model.npz", {"dan": "tea"})
+    for model in ("model.npz", "newer.npz"):  # the model knows the columns of the seeds, also after an update
+        assert run("suggest", model, "-n", "2", "-q").out.splitlines()[0].split(",") == header
+
+
+def test_columns_that_are_given_win_over_those_of_the_model(run: Run) -> None:
+    Path("seeds.csv").write_text("account,verdict\nann,tea\ngus,coffee\n")
+    assert run("classify", "edges.csv", "seeds.csv", "-o", "first.csv", "--save", "model.npz", "-q").status == 0
+    Path("answers.csv").write_text("verdict,account,second\ncoffee,dan,tea\n")
+    for columns, label in (([], "coffee"), (["--node", "account", "--label", "second"], "tea")):
+        updated = run("update", "model.npz", "answers.csv", "-q", *columns)
+        assert updated.status == 0, updated.err
+        assert labels(updated.out)["dan"] == label
+
+
+def test_a_header_that_only_the_graph_shows_names_the_columns(run: Run) -> None:
+    Path("seeds.csv").write_text("who,drinks\nann,tea\ngus,coffee\nbob,tea\n")
+    outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "2")
+    assert "(who, drinks) is read as a header" in outcome.err
+    assert outcome.out.splitlines()[0] == "who,drinks,guess,confidence,value"
 
 
 def test_a_sheet_may_have_remarks_and_other_formats(run: Run) -> None:

@@ -78,7 +78,7 @@ def test_the_table_goes_to_a_file_that_is_not_there_yet(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["edges.csv"], "isotherm suggest needs EDGES SEEDS, or MODEL with what classify --save wrote"),
+        ([], "isotherm suggest needs EDGES SEEDS, or MODEL with what classify --save wrote"),
         (["edges.csv", "seeds.csv", "more.csv"], "no 'more.csv': leave it out"),
         (["edges.csv", "seeds.csv", "-n", "0"], "-n is 0"),
         (["edges.csv", "seeds.csv", "--policy", "best"], "diverse"),
@@ -103,3 +103,43 @@ def test_in_a_process_of_its_own(run: Run, tmp_path: Path) -> None:
     assert outcome.out.splitlines()[1].startswith("dan,")
     quiet = command("suggest", "edges.csv", "seeds.csv", "-n", "1", "-q", folder=tmp_path)
     assert (quiet.out, quiet.err) == (outcome.out, "")
+
+
+@pytest.mark.parametrize("policy", ["diverse", "uncertainty"])
+def test_without_seeds_the_library_says_where_to_begin(run: Run, policy: str) -> None:
+    outcome = run("suggest", "edges.csv", "-n", "3", "--policy", policy)
+    assert outcome.status == 0, outcome.err
+    table = pl.read_csv(io.StringIO(outcome.out))
+    nodes, values = iso.suggest(iso.read_graph("edges.csv"), 3, policy=policy, return_values=True)
+    assert table.columns == ["node", "label", "guess", "confidence", "value"]
+    assert table["node"].to_list() == nodes.tolist()
+    assert table["value"].to_list() == pytest.approx(values)
+    assert table["label"].null_count() == table["guess"].null_count() == 3
+    assert table["confidence"].to_list() == [0, 0, 0]
+    assert "edges.csv: source=col 1" in outcome.err
+    assert "no seeds: these nodes are the best to begin with" in outcome.err
+
+
+def test_the_first_sheet_filled_in_is_a_file_of_seeds(run: Run) -> None:
+    assert run("suggest", "edges.csv", "-n", "3", "-o", "sheet.csv", "-q").status == 0
+    sheet = pl.read_csv("sheet.csv")
+    answers = dict(zip(sheet["node"].to_list()[:2], ["tea", "coffee"], strict=True))
+    sheet.with_columns(label=pl.Series(["tea", "coffee", None])).write_csv("sheet.csv")
+    assert iso.read_seeds("sheet.csv") == answers
+    assert run("classify", "edges.csv", "sheet.csv", "-q").status == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--policy", "margin"], "--policy margin goes by the labels of a fit, and without seeds there is none"),
+        (["--class", "tea"], "--class needs seeds that show what the class is"),
+        (["--seeds", "seeds.csv"], "--seeds adds to a file of seeds: name that file after edges.csv"),
+        (["--features", "seeds.csv"], "without seeds, suggestions go by links alone: leave out --features"),
+    ],
+)
+def test_what_needs_seeds_is_refused_without_them(run: Run, options: list[str], sentence: str) -> None:
+    outcome = run("suggest", "edges.csv", *options)
+    assert outcome.status == 2
+    assert outcome.err.startswith(f"isotherm: {sentence}")
+    assert outcome.err.count("\n") == 1

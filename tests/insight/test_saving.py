@@ -16,6 +16,7 @@ from saved_models import again, assert_same
 
 import isotherm as iso
 from isotherm import engines
+from isotherm.io.writing.models import read_model
 from isotherm.labelling.rules import TEMPERATURE_RULES
 from isotherm.paper.block_model import stochastic_block_model
 
@@ -215,3 +216,27 @@ def test_what_held_out_seeds_have_told_is_saved(tmp_path: Path, monkeypatch: pyt
 def test_labels_of_other_kinds(tmp_path: Path, seeds: dict[int, Any]) -> None:
     clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), seeds)
     assert_same(clf, again(clf, tmp_path / "m.npz"))
+
+
+def test_the_columns_of_the_file_of_seeds_are_kept(tmp_path: Path) -> None:
+    clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
+    assert "seed_columns" not in read_model(_saved(clf, tmp_path / "older.npz"))[0]  # as in older files
+    assert iso.load(tmp_path / "older.npz").seed_columns_ == clf.seed_columns_ == {}
+    clf.seed_columns_ = {"label": "verdict", "node": "account"}
+    loaded = again(clf, tmp_path / "m.npz")
+    assert list(loaded.seed_columns_.items()) == [("label", "verdict"), ("node", "account")]
+    assert loaded.update({5: "a", 32: "b"}).seed_columns_ == clf.seed_columns_
+    assert loaded.fit(nx.karate_club_graph(), {0: "a", 33: "b"}).seed_columns_ == {}
+
+
+@pytest.mark.parametrize("columns", [{"node": "account"}, {"node": "x", "label": "x"}, {"node": "x", "label": 1}])
+def test_impossible_columns_of_seeds_are_refused(tmp_path: Path, columns: dict[str, Any]) -> None:
+    clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
+    clf.seed_columns_ = columns
+    with pytest.raises(iso.FileError, match=r"m.npz is damaged: .*columns of its seeds|its seeds have other columns"):
+        again(clf, tmp_path / "m.npz")
+
+
+def _saved(clf: iso.DirichletClassifier, path: Path) -> str:
+    clf.save(path)
+    return str(path)

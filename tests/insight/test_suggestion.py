@@ -202,3 +202,31 @@ def test_wishes_that_make_no_sense(arguments: dict[str, Any], error: Any, words:
     clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     with pytest.raises(error, match=words):
         clf.suggest(**arguments)
+
+
+def test_the_first_nodes_are_those_that_a_fit_of_one_class_would_suggest_next() -> None:
+    """With one class, every label is equally doubtful, and a known node is a seed."""
+    graph = nx.karate_club_graph()
+    clf = iso.DirichletClassifier()
+    with pytest.warns(iso.LabelWarning, match="have the label"):
+        clf.fit(graph, {0: "a", 5: "a"})
+    wanted, values = clf.suggest(6, return_values=True)
+    found, worth = iso.suggest(graph, 6, known=[5, 0], return_values=True)
+    assert found.tolist() == wanted.tolist()
+    assert worth / worth[0] == pytest.approx(values / values[0], rel=1e-4)
+
+
+def test_the_first_nodes_are_in_different_parts_of_the_graph() -> None:
+    cliques = nx.ring_of_cliques(4, 8)
+    first = iso.suggest(cliques, 4)
+    assert {node // 8 for node in first.tolist()} == {0, 1, 2, 3}
+    among = [1, 2, 9, 10]
+    assert {node // 8 for node in iso.suggest(cliques, 2, among=among).tolist()} == {0, 1}
+
+
+def test_policies_that_need_a_fit_are_refused_before_it() -> None:
+    for policy in ("margin", "likely"):
+        with pytest.raises(ValueError, match=f"policy='{policy}' goes by the labels of a fit"):
+            iso.suggest(nx.path_graph(4), policy=policy)
+    with pytest.raises(ValueError, match="k=0, but it must be at least 1"):
+        iso.suggest(nx.path_graph(4), 0)

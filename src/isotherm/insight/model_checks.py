@@ -36,6 +36,7 @@ __all__ = [
     "check_found",
     "check_graph",
     "check_names",
+    "check_seed_columns",
     "check_seeds",
     "check_settings",
     "checked_outcome",
@@ -280,6 +281,14 @@ def check_names(names: Any) -> None:
     """Refuse names of columns that are not texts."""
     plain = names is None or (isinstance(names, np.ndarray) and names.ndim == 1 and all(map(_is_text, names.tolist())))
     _require(plain, "its feature names are not texts")
+
+
+def check_seed_columns(columns: Any) -> None:
+    """Refuse names of the columns of a file of seeds that are not two different texts."""
+    if columns is not None:
+        _require(isinstance(columns, dict) and set(columns) == {"node", "label"}, "its seeds have other columns")
+        _require(all(map(_is_text, columns.values())), "the columns of its seeds have no names")
+        _require(len(set(columns.values())) == 2, "the columns of its seeds have the same name")
 
 
 def _is_text(value: Any) -> bool:

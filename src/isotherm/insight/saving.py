@@ -23,6 +23,7 @@ from isotherm.insight.model_checks import (
     check_found,
     check_graph,
     check_names,
+    check_seed_columns,
     check_seeds,
     check_settings,
     checked_outcome,
@@ -52,12 +53,15 @@ class Saved(NamedTuple):
         What was learnt from held-out seeds.
     feature_names
         Column names of the matrix that it was fitted on, if any.
+    seed_columns
+        The names of the columns of node and label in the file of seeds, in its order, if they are known.
     """
 
     parameters: dict[str, Any]
     fit: Fit
     found: Found
     feature_names: NDArray[Any] | None = None
+    seed_columns: Mapping[str, str] | None = None
 
 
 def save_model(path: str | os.PathLike[str], saved: Saved, *, force: bool = False) -> None:
@@ -73,8 +77,11 @@ def save_model(path: str | os.PathLike[str], saved: Saved, *, force: bool = Fals
         "found": saved.found,
         "parameters": saved.parameters,
     }
+    parts |= {"names": saved.feature_names}
+    if saved.seed_columns:
+        parts |= {"seed_columns": dict(saved.seed_columns)}
     packing = _Packing()
-    content = {name: packing.packed(name, value) for name, value in {**parts, "names": saved.feature_names}.items()}
+    content = {name: packing.packed(name, value) for name, value in parts.items()}
     write_model(os.fspath(path), content, packing.arrays, force=force)
 
 
@@ -88,7 +95,7 @@ def load_model(path: str | os.PathLike[str]) -> Saved:
         raise damaged(path, _reason(error)) from None
 
 
-def _checked(*, graph: Any, found: Any, parameters: Any, names: Any, **fit: Any) -> Saved:
+def _checked(*, graph: Any, found: Any, parameters: Any, names: Any, seed_columns: Any = None, **fit: Any) -> Saved:
     check_graph(graph)
     fit.setdefault("obstacle", "")  # older files have none
     check_seeds(fit["seeds"], graph.n_nodes)
@@ -96,8 +103,9 @@ def _checked(*, graph: Any, found: Any, parameters: Any, names: Any, **fit: Any)
     fit["outcome"] = checked_outcome(fit["outcome"], fit, graph.n_nodes)
     check_found(found, fit["seeds"], graph.n_nodes)
     check_names(names)
+    check_seed_columns(seed_columns)
     problem = dirichlet_problem(graph, fit["seeds"], fit["settings"].side)
-    return Saved(parameters, Fit(problem, **fit), found, names)
+    return Saved(parameters, Fit(problem, **fit), found, names, seed_columns)
 
 
 def _reason(error: Exception) -> str:

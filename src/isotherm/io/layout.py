@@ -98,6 +98,11 @@ class Layout:
         """The position of each column that is read, from 0, by role."""
         return {role: column.number - 1 for role, column in self.roles.items() if column}
 
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the columns that have one, by role."""
+        return {role: column.name for role, column in self.roles.items() if column and column.name is not None}
+
     def __str__(self) -> str:
         parts = [f"{role}={column or 'none'}" for role, column in self.roles.items()]
         if self.header is not None:

@@ -77,7 +77,7 @@ def explain(
             raise UsageError("--output and --json are both for standard output: give one of them")
         if output is not None:
             source.check_output(output, output_format, force, (*fitting.reading.seeds, *fitting.reading.edges))
-        clf, layouts, _ = source.fitted(stages, fitting)
+        clf, layouts = source.fitted(stages, fitting)
         from isotherm.cli.reports.accounts import accounts, found_nodes
 
         nodes = found_nodes(source.rest, clf.graph_)

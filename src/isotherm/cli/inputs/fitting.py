@@ -14,7 +14,6 @@ from isotherm.cli.terminal.wording import OUTPUT, UsageError, say, usage_errors
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
-    from isotherm.io import Layout
 
 __all__ = [
     "Fitted",
@@ -51,6 +50,7 @@ def fit_files(names: Sequence[str], fitting: Fitting, stages: Stages) -> "tuple[
     with stages.stage("solving") as bar, usage_errors():
         progress = bar.errors(fitting.solving.tol)
         clf.fit(files.graph, files.seeds, features=features, evidence=evidence, progress=progress)
+    clf.seed_columns_ = files.seed_columns
     return clf, files
 
 
@@ -103,14 +103,10 @@ def estimate_files(names: Sequence[str], fitting: Fitting, stages: Stages) -> st
 
 
 class Fitted(NamedTuple):
-    """A classifier, how the files were laid out that it was fitted on, and the layout of the file of seeds.
-
-    The texts are empty, and there is no layout, for a classifier that was saved.
-    """
+    """A classifier, and how the files were laid out that it was fitted on; empty for one that was saved."""
 
     clf: "DirichletClassifier"
     layouts: str = ""
-    seeds_layout: "Layout | None" = None
 
 
 @dataclass(frozen=True)
@@ -120,19 +116,22 @@ class Source:
     Attributes
     ----------
     files
-        A saved classifier, or edges and seeds.
+        A saved classifier, or edges and seeds, or edges alone.
     rest
         The other arguments of the command.
+    seedless
+        Whether there are edges without seeds.
     """
 
     files: list[str]
     rest: list[str]
+    seedless: bool = False
 
     def fitted(self, stages: Stages, fitting: Fitting) -> Fitted:
         """The classifier, and how its files are laid out."""
         if len(self.files) == 2:
             clf, files = fit_files(self.files, fitting, stages)
-            return Fitted(clf, str(files), files.seeds_layout)
+            return Fitted(clf, str(files))
         self._check_unchanged(fitting)
         clf = load_model(self.files[0], stages)
         if fitting.solving.threads is not None:
@@ -167,12 +166,17 @@ def load_model(path: str, stages: Stages) -> "DirichletClassifier":
         return load(path)
 
 
-def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "") -> Source:
-    """Find out whether arguments begin with a saved classifier or with edges and seeds."""
+def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", *, seedless: bool = False) -> Source:
+    """Find out whether arguments begin with a saved classifier or with edges and seeds.
+
+    With ``seedless``, edges alone are allowed too.
+    """
     from isotherm.io.writing.models import is_model
 
     given = list(arguments)
     count = 1 if given and (is_model(given[0]) or _may_be_model(given)) else 2
+    if seedless and (len(given), count) == (1, 2):
+        return Source(given, [], seedless=True)
     if len(given) < count + bool(needed):
         words = f" {needed}" if needed else ""
         raise UsageError(

@@ -1,13 +1,13 @@
 """The files that commands read: a graph, and labels of its nodes."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isotherm.cli.options import Fitting, LabelKinds, LabelReading, Reading, TableOptions
 from isotherm.cli.terminal.panics import hidden_panics
-from isotherm.cli.terminal.stages import Stages
+from isotherm.cli.terminal.stages import Bar, Stages
 from isotherm.cli.terminal.tables import shown
 from isotherm.cli.terminal.wording import LABELS, UsageError, usage_errors
 from isotherm.errors import warn
@@ -18,7 +18,17 @@ if TYPE_CHECKING:
     from isotherm.io import GraphFile, Layout, SeedsFile
     from isotherm.seeds import Seeds
 
-__all__ = ["Answers", "Files", "check_apart", "labels_inside", "read_answers", "read_files", "read_seeded", "same_file"]
+__all__ = [
+    "Answers",
+    "Files",
+    "check_apart",
+    "labels_inside",
+    "read_answers",
+    "read_files",
+    "read_seeded",
+    "read_unseeded",
+    "same_file",
+]
 
 
 class Files(NamedTuple):
@@ -33,6 +43,13 @@ class Files(NamedTuple):
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
+
+    @property
+    def seed_columns(self) -> dict[str, str]:
+        """The names of the columns of node and label in the first file of seeds, in its order; empty if it has none."""
+        columns = {role: self.seeds_layout.roles.get(role) for role in ("node", "label")}
+        found = sorted((column.number, role, column.name) for role, column in columns.items() if column and column.name)
+        return {role: name for _, role, name in found} if len({name for *_, name in found}) == 2 else {}
 
 
 def read_files(
@@ -54,27 +71,39 @@ def read_files(
     names = [labels, *reading.seeds]
     _check_one_standard_input([edges, *names])
     with stages.stage("reading") as bar, hidden_panics():
-        from isotherm.io import read_graph_file
         from isotherm.seeds import as_seeds
 
         with usage_errors(LABELS):
             seeds_files = _read_labels(names, reading, kinds, None if table.wanted else table.graph_id)
-        vectors = None
-        if unread:
-            graph_file = _unread(edges)
-        elif table.wanted:
-            graph_file, vectors = _read_table(edges, table, threads)
-        else:
-            with usage_errors():
-                paths = [edges, *reading.edges] if reading.edges else edges
-                graph_file = read_graph_file(paths, progress=bar.amount, id=table.graph_id, **reading.for_graph())
+        graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, bar, reading, table, threads)
         layouts = {_name(edges): _described(graph_file.layout, graph_file.graph.nodes[0])}
         merged = _Merged(graph_file, _name(edges))
         for name, seeds_file in zip(map(_name, names), seeds_files, strict=True):
             merged.add(seeds_file, name, ignore_missing)
         with usage_errors(LABELS, _name(labels)):
             seeds = as_seeds(merged.known, graph_file.graph, merged.weights)
-    return Files(graph_file.graph, merged.known, seeds, {**layouts, **merged.layouts}, seeds_files[0].layout, vectors)
+    assert merged.first_layout is not None
+    return Files(graph_file.graph, merged.known, seeds, {**layouts, **merged.layouts}, merged.first_layout, vectors)
+
+
+def read_unseeded(edges: str, stages: Stages, fitting: Fitting) -> "tuple[Graph, str]":
+    """Read a graph, or a table whose rows become one, without any label; and how it is laid out."""
+    with stages.stage("reading") as bar, hidden_panics():
+        read, _ = _read_graph(edges, bar, fitting.reading, fitting.table, fitting.solving.threads)
+    return read.graph, f"{_name(edges)}: {_described(read.layout, read.graph.nodes[0])}"
+
+
+def _read_graph(
+    edges: str, bar: Bar, reading: Reading, table: TableOptions, threads: int | None
+) -> "tuple[GraphFile, Any]":
+    """A graph; or a table, and the graph of its nearest rows."""
+    from isotherm.io import read_graph_file
+
+    if table.wanted:
+        return _read_table(edges, table, threads)
+    with usage_errors():
+        paths = [edges, *reading.edges] if reading.edges else edges
+        return read_graph_file(paths, progress=bar.amount, id=table.graph_id, **reading.for_graph()), None
 
 
 def _unread(edges: str) -> "GraphFile":
@@ -130,11 +159,19 @@ def read_answers(
 
         kinds = LabelKinds(multi_label=clf.fitted_.outcome.several)
         with usage_errors(LABELS):
-            read = _read_labels(names, reading, kinds)
+            read = _read_labels(names, reading, kinds, after=_layout_of(clf.seed_columns_))
         merged = _Merged(GraphFile(clf.graph_, Layout("npz")), model, clf.classes_.tolist())
         for name, seeds_file in zip(map(_name, names), read, strict=True):
             merged.add(seeds_file, name, ignore_missing)
     return Answers(merged.known, merged.layouts)
+
+
+def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
+    """The layout of a file of seeds with these columns."""
+    from isotherm.io import Column, Layout
+
+    roles = {role: Column(place, name) for place, (role, name) in enumerate(seed_columns.items(), 1)}
+    return Layout("csv", dict(roles)) if roles else None
 
 
 def _check_one_standard_input(names: Sequence[str]) -> None:
@@ -147,11 +184,16 @@ def _read_labels(
     reading: LabelReading,
     kinds: LabelKinds,
     id: str | None = None,  # noqa: A002
+    after: "Layout | None" = None,
 ) -> "list[SeedsFile]":
-    """The files of labels; columns of later ones are named as in the first, or found anew."""
+    """The files of labels; columns of later ones are named as in the first, or found anew.
+
+    Columns of the first are those of an earlier file, ``after``, unless they are given.
+    """
     from isotherm.io import read_seeds_file
 
-    first = read_seeds_file(names[0], id=id, **reading.for_labels(), **kinds.for_labels())
+    earlier = after if (reading.node, reading.label) == (None, None) else None
+    first = read_seeds_file(names[0], id=id, **reading.for_labels(), **kinds.for_labels(), after=earlier)
     more = {**reading.for_later_labels(), **kinds.for_labels()}
     return [first, *(read_seeds_file(name, **more, after=first.layout) for name in names[1:])]
 
@@ -164,6 +206,7 @@ class _Merged:
         self.known: dict[Any, Any] = {}
         self.weights: dict[Any, float | None] | None = None
         self.layouts: dict[str, str] = {}
+        self.first_layout: Layout | None = None
 
     def add(self, seeds_file: "SeedsFile", name: str, ignore_missing: bool) -> None:
         """Take the labels of one more file, and their weights."""
@@ -178,6 +221,7 @@ class _Merged:
         if read.weights is not None:
             earlier = {node: weight for node, weight in (self.weights or {}).items() if node not in found}
             self.weights = earlier | match_seeds(read.weights, self.graph_file.graph, missing="drop")
+        self.first_layout = self.first_layout or read.layout
         self.layouts[name] = _described(read.layout, ": ".join(map(str, next(iter(read.seeds.items())))))
 
 
@@ -202,16 +246,8 @@ def read_seeded(
     edges: str, labels: str | None, stages: Stages, fitting: Fitting
 ) -> "tuple[Graph, dict[Any, Any], tuple[str, Layout] | None]":
     """Read a graph, one certain label for some nodes, and the name and the layout of their file, if there is one."""
-    table, threads = fitting.table, fitting.solving.threads
     if labels is None:
-        with stages.stage("reading") as bar, hidden_panics(), usage_errors():
-            from isotherm.io import read_graph_file
-
-            if table.wanted:
-                return _read_table(edges, table, threads)[0].graph, {}, None
-            paths = [edges, *fitting.reading.edges] if fitting.reading.edges else edges
-            read = read_graph_file(paths, progress=bar.amount, id=table.graph_id, **fitting.reading.for_graph())
-            return read.graph, {}, None
+        return read_unseeded(edges, stages, fitting)[0], {}, None
     files = read_files(
         edges,
         labels,
@@ -219,8 +255,8 @@ def read_seeded(
         reading=fitting.reading,
         kinds=fitting.kinds,
         ignore_missing=fitting.ignore_missing_seeds,
-        table=table,
-        threads=threads,
+        table=fitting.table,
+        threads=fitting.solving.threads,
     )
     from isotherm.explorer.doors import certain_seeds
 

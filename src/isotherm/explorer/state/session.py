@@ -21,7 +21,7 @@ from isotherm.explorer.state.labels import Labels
 from isotherm.explorer.state.search import NameIndex
 from isotherm.explorer.state.shading import FEW, HUES, Shown, warmth
 from isotherm.graphs import Graph
-from isotherm.insight.suggest.suggestion import suggest as suggest_without_seeds
+from isotherm.insight.suggest.first import suggest
 from isotherm.io import Layout
 from isotherm.labelling.outcome.decided import Decided
 
@@ -357,10 +357,10 @@ class Session:
         self.announce("choosing nodes to label next")
         seeds, wanted = self.labels.seeds, self.wanted + len(self.labels.skipped)
         if self.fitted is not None:
-            found: Ints = self.graph.index(self.fitted.suggest(min(wanted, self.graph.n_nodes)))
+            nodes = self.fitted.suggest(min(wanted, self.graph.n_nodes))
         else:
-            doubt = np.ones(self.graph.n_nodes)
-            found, _ = suggest_without_seeds(self.graph, np.array(sorted(seeds), np.int64), wanted, doubt)
+            nodes = suggest(self.graph, wanted, known=self.graph.nodes[list(seeds)])
+        found: Ints = self.graph.index(nodes)
         fresh = [node for node in found.tolist() if node not in seeds and node not in self.labels.skipped]
         self.suggestions = fresh[: self.wanted]
         self.announce()

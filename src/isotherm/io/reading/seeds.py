@@ -150,8 +150,8 @@ def read_seeds_file(
     """Read seeds as `read_seeds` does, and say which columns, header and delimiter were found.
 
     ``seed_weight`` is the column of seed weights; a seed without a weight is certain. ``id`` is as in `read_graph`, for
-    labels in a file of a graph. ``after`` is the layout of an
-    earlier file of seeds: columns of the same names are taken here too, if this file has them.
+    labels in a file of a graph. ``after`` is the layout of an earlier file of seeds: columns of the same names are
+    taken here too, if this file has them.
     """
     path = os.fspath(path)
     if not os.path.isdir(path):
@@ -165,7 +165,7 @@ def read_seeds_file(
     if known.name not in TABLES:
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
     picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
-    wanted = tuple(picks.values()) if after is None else tuple(_names(after).values())
+    wanted = tuple(picks.values()) if after is None else tuple(after.names.values())
     table = open_table(file, known.name, seeds=True, delimiter=delimiter, header=header, wanted=wanted)
     picks = picks if after is None else _picks_after(after, table, picks)
     layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
@@ -196,18 +196,13 @@ def _attribute_of_nodes(file: Input, name: str, label: Pick, id: Pick) -> SeedsF
     return SeedsFile(seeds, Layout(name, attribute=attribute))
 
 
-def _names(layout: Layout) -> dict[str, str]:
-    """The names of the columns that have one, by role."""
-    return {role: column.name for role, column in layout.roles.items() if column and column.name is not None}
-
-
 def _picks_after(earlier: Layout, table: Table, picks: dict[str, Pick]) -> dict[str, Pick]:
     """The columns of a later file, by the names in an earlier one; by number if neither has names; else to be found."""
-    names: dict[str, Pick] = {role: name for role, name in _names(earlier).items() if name in table.names}
+    names: dict[str, Pick] = {role: name for role, name in earlier.names.items() if name in table.names}
     if {"node", "label"} <= names.keys():
         return names
     bare = all(name is None for name in table.names)
-    return picks if bare and not _names(earlier) else {}
+    return picks if bare and not earlier.names else {}
 
 
 def labels_like(labels: Mapping[Any, Any], classes: Iterable[Any]) -> dict[Any, Any]:
