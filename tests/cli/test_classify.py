@@ -93,6 +93,15 @@ def test_which_rows_are_written(run: Run) -> None:
     assert pl.read_csv(sure.out.encode())["node"].to_list() == ["a", "b", "d", "e"]
 
 
+def test_edges_that_occur_twice_are_not_called_weighted(run: Run) -> None:
+    Path("edges.csv").write_text("source,target\nann,bob\nbob,ann\nbob,gus\n")
+    outcome = run("classify", "edges.csv", "seeds.csv", "-o", "labels.csv", "--json")
+    assert "edges        2 (repeated edges count more)" in outcome.err
+    assert json.loads(outcome.out)["repeated_edges_counted"] is True
+    Path("edges.csv").write_text("source,target\nann,bob\nbob,gus\n")
+    assert "edges        2\n" in run("classify", "edges.csv", "seeds.csv").err
+
+
 def test_the_summary_for_people(run: Run) -> None:
     outcome = run("classify", "edges.csv", "seeds.csv")
     assert "edges.csv: source=col 1 (source), target=col 2 (target), weight=col 3 (weight)" in outcome.err

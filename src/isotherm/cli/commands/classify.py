@@ -80,6 +80,7 @@ def classify(
             stages,
             calibration=calibration,
             layouts=files.layouts,
+            repeated_edges_counted=files.counted,
             warnings=warned,
             hidden_seeds=hidden and hidden._asdict(),
         )

@@ -32,7 +32,10 @@ __all__ = [
 
 
 class Files(NamedTuple):
-    """A graph, labels of its nodes, the same as seeds, how each file is laid out, and the table, if there is one."""
+    """A graph, labels of its nodes, the same as seeds, how each file is laid out, and the table, if there is one.
+
+    ``counted`` says whether weights are only counts: no column has weights, but edges occur more than once.
+    """
 
     graph: "Graph"
     known: dict[Any, Any]
@@ -40,6 +43,7 @@ class Files(NamedTuple):
     layouts: dict[str, str]
     seeds_layout: "Layout"
     vectors: Any = None
+    counted: bool = False
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
@@ -83,7 +87,9 @@ def read_files(
         with usage_errors(LABELS, _name(labels)):
             seeds = as_seeds(merged.known, graph_file.graph, merged.weights)
     assert merged.first_layout is not None
-    return Files(graph_file.graph, merged.known, seeds, {**layouts, **merged.layouts}, merged.first_layout, vectors)
+    graph, layouts = graph_file.graph, {**layouts, **merged.layouts}
+    counted = graph.weighted and graph_file.layout.roles.get("weight", ...) is None
+    return Files(graph, merged.known, seeds, layouts, merged.first_layout, vectors, counted)
 
 
 def read_unseeded(edges: str, stages: Stages, fitting: Fitting) -> "tuple[Graph, str]":

@@ -49,6 +49,7 @@ class Summary:
     model: str = ""
     layouts: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    repeated_edges_counted: bool = False
 
     @classmethod
     def of(
@@ -88,7 +89,8 @@ class Summary:
 
     def text(self, most_classes: int = MOST_CLASSES) -> str:
         """For people."""
-        kind = ", ".join([*["directed"] * self.directed, *["weighted"] * self.weighted])
+        weighted = "repeated edges count more" if self.repeated_edges_counted else "weighted"
+        kind = ", ".join([*["directed"] * self.directed, *[weighted] * self.weighted])
         far = "" if self.converged else ", stopped before the tolerance"
         rows = {
             "nodes": f"{self.nodes:,}",
