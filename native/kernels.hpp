@@ -13,13 +13,11 @@
 
 namespace isotherm {
 
-// A row of the block is prefetched some entries before it is needed, into the second-level cache: the processor can
-// keep more such requests in flight than requests for the first level. How many entries was measured by processor
-// time on a busy machine: with registers of 64 bytes 32 was better than 64 by a quarter, with 32 bytes it was the other
-// way round by a tenth. Blocks of at most kNear bytes fit the second level
-// anyway and need no prefetch; larger ones are called far.
-constexpr int64_t kAhead = 32;
-constexpr int64_t entries_ahead(int register_bytes) { return register_bytes == 64 ? kAhead : 2 * kAhead; }
+// A row of the block is prefetched many entries before it is needed, into the second-level cache: the processor can
+// keep more such requests in flight than requests for the first level. By processor time, with 2 to 16 columns, 256
+// entries ahead were better than 64 by a tenth to two fifths. Blocks of at most kNear bytes fit the second level anyway
+// and need no prefetch; larger ones are called far. Other loops read several rows for an entry, and look less far ahead.
+constexpr int64_t kFarAhead = 256, kAhead = 32;
 constexpr int kLevel2 = 2;  // the locality argument of __builtin_prefetch
 constexpr int64_t kNear = 1 << 20;
 
@@ -116,7 +114,7 @@ struct Moments {
 template <class Row, bool Weighted, bool Far, class T>
 ISOTHERM_INLINE inline Row gather(const Csr<T>& graph, const T* x, int64_t i, int64_t last) {
   constexpr int64_t chains = Far ? 1 : std::max(1, 4 / Row::kRegisters);
-  const int64_t end = graph.indptr[i + 1], ahead = std::min(entries_ahead(Row::kBytes), last + 1 - end);
+  const int64_t end = graph.indptr[i + 1], ahead = std::min(kFarAhead, last + 1 - end);
   const auto neighbour = [&](int64_t e) ISOTHERM_INLINE -> Row {
     if constexpr (Far) prefetch<Row>(x, graph.indices[e + ahead]);
     const Row row = Row::at(x, graph.indices[e]);
