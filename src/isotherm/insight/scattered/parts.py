@@ -22,7 +22,8 @@ __all__ = ["Columns", "Decide", "Sums", "Written", "chance_sums", "some_warmth",
 
 CHUNK = 1 << 13  # nodes whose features and probabilities are in memory at once
 FEW = 1 << 12  # nodes whose entries are
-GROUP = 1 << 15  # rows that are written at once
+GROUP = 1 << 15  # rows that are written at once,
+PAGE = 1 << 16  # and bytes of a column
 
 
 class Sums(NamedTuple):
@@ -198,7 +199,10 @@ def _write(
         rows_written += table.num_rows
         tables.append(table)
         if rows.stop == part.rows.own or sum(each.num_rows for each in tables) >= GROUP:
-            writer = writer or parquet.ParquetWriter(folder / name, table.schema)
+            # a dictionary of values that are all different would take more memory than the values
+            writer = writer or parquet.ParquetWriter(
+                folder / name, table.schema, use_dictionary=["label"], data_page_size=PAGE
+            )
             writer.write_table(concat_tables(tables))
             tables.clear()
     if writer is not None:
