@@ -3,11 +3,13 @@
 import contextlib
 import io
 from pathlib import Path
-
-from sphinx.application import Sphinx
+from typing import TYPE_CHECKING
 
 import isotherm
 from isotherm.cli import commands, main
+
+if TYPE_CHECKING:  # so that a test can read this file without Sphinx
+    from sphinx.application import Sphinx
 
 project = "Isotherm"
 author = "The Isotherm developers"
@@ -30,7 +32,7 @@ napoleon_google_docstring = False
 suppress_warnings = ["myst.xref_missing"]
 
 
-def help_of_commands(app: Sphinx, page: str, source: list[str]) -> None:
+def help_of_commands(app: "Sphinx", page: str, source: list[str]) -> None:
     """Append to its page what each command prints with --help."""
     if page == "reference/commands":
         source[0] += "".join(f"\n## isotherm {name}\n\n```text\n{help_of(name)}```\n" for name in command_names())
@@ -38,7 +40,7 @@ def help_of_commands(app: Sphinx, page: str, source: list[str]) -> None:
 
 def command_names() -> list[str]:
     """In alphabetical order."""
-    return sorted(file.stem for file in Path(commands.__file__).parent.glob("[a-z]*.py"))
+    return sorted(file.stem for file in Path(commands.__file__).parent.rglob("[a-z]*.py"))
 
 
 def help_of(name: str) -> str:
@@ -49,6 +51,6 @@ def help_of(name: str) -> str:
     return printed.getvalue()
 
 
-def setup(app: Sphinx) -> None:
+def setup(app: "Sphinx") -> None:
     """Called by Sphinx."""
     app.connect("source-read", help_of_commands)

@@ -1,11 +1,13 @@
 """The documentation site: the home page leads to every page, and links lead somewhere; `make docs` builds it."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
 
 import isotherm
+from isotherm.cli.app import app
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "reproduction")
@@ -23,6 +25,11 @@ def test_links_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text(encoding="utf-8"))
     missing = [target for target in targets if "://" not in target and not (page.parent / target).exists()]
     assert not missing
+
+
+def test_the_reference_has_the_help_of_every_command() -> None:
+    names = runpy.run_path(str(DOCS / "conf.py"))["command_names"]()
+    assert names == sorted(name for name in app if not name.startswith("-"))
 
 
 @pytest.mark.parametrize("name", isotherm.__all__)
