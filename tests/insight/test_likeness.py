@@ -14,7 +14,13 @@ from isotherm.insight.suggest.likeness import Cover, profiles
 
 
 def rows_of(graph: iso.Graph, copies: int = 1) -> NDArray[np.float32]:
-    return profiles(lift(graph, np.empty(0, np.int64), side="both" if copies == 2 else "source"), SolveOptions())
+    lifting = lift(graph, np.empty(0, np.int64), side="both" if copies == 2 else "source")
+    return profiles(lifting, np.arange(graph.n_nodes), SolveOptions())
+
+
+def cover_of(graph: iso.Graph, seeds: list[int], more: int) -> Cover:
+    lifting = lift(graph, np.empty(0, np.int64))
+    return Cover(lifting, np.arange(graph.n_nodes), np.array(seeds), more, SolveOptions())
 
 
 def exact(graph: iso.Graph, copies: int = 1) -> NDArray[np.float64]:
@@ -55,6 +61,15 @@ def test_likeness_in_a_larger_graph_is_estimated(directed: bool) -> None:
     assert error.std() < 1.1 / np.sqrt(128)  # random signs in so many columns
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_some_rows_are_those_of_all(directed: bool) -> None:
+    ends = np.random.default_rng(0).integers(450, size=(2, 1000))
+    graph = iso.Graph.from_edges(*ends, directed=directed, nodes=np.arange(450))
+    lifting, some = lift(graph, np.empty(0, np.int64), side="both"), np.array([7, 400, 31])
+    every = profiles(lifting, np.arange(450), SolveOptions())
+    np.testing.assert_allclose(profiles(lifting, some, SolveOptions()), every[some], rtol=1e-5, atol=1e-6)
+
+
 def test_nodes_of_a_block_are_alike_and_a_hub_of_all_blocks_is_like_none() -> None:
     graph = nx.stochastic_block_model([80, 80, 80], 0.01 + 0.19 * np.eye(3), seed=1)
     graph.add_edges_from((240, node) for node in range(0, 240, 2))
@@ -71,7 +86,7 @@ def test_nodes_of_a_block_are_alike_and_a_hub_of_all_blocks_is_like_none() -> No
 def test_gains_are_sums_over_all_nodes_of_a_small_graph() -> None:
     graph = blocks([60, 40])
     likeness = np.maximum(exact(graph), 0)
-    cover = Cover(rows_of(graph), np.array([3, 70]), 2)
+    cover = cover_of(graph, [3, 70], 2)
     for seeds in ([3, 70], [3, 70, 10]):
         expected = 1 + np.maximum(likeness - likeness[seeds].max(axis=0), 0).sum(axis=1)
         np.testing.assert_allclose(cover.gains(np.arange(100)), expected, rtol=1e-2)
@@ -79,10 +94,10 @@ def test_gains_are_sums_over_all_nodes_of_a_small_graph() -> None:
 
 
 def test_gains_are_estimated_from_a_sample_of_a_larger_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = rows_of(blocks([400, 800, 1200]))
-    sampled = Cover(rows, np.array([0]), 1)
+    graph = blocks([400, 800, 1200])
+    sampled = cover_of(graph, [0], 1)
     monkeypatch.setattr("isotherm.insight.suggest.likeness.SAMPLE", (2400, 2400))
-    every = Cover(rows, np.array([0]), 1)
+    every = cover_of(graph, [0], 1)
     nodes = np.arange(0, 2400, 100)
     assert (len(sampled.sample), len(every.sample)) == (1000, 2400)
     np.testing.assert_allclose(sampled.gains(nodes), every.gains(nodes), rtol=0.15)

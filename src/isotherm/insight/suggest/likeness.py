@@ -8,7 +8,7 @@ with the stationary distribution ``pi`` subtracted, let
 Because ``pi`` is subtracted, a hub that is near everything is not like any node in particular. Both an odd and an even
 number of steps are needed: otherwise the centre of a star would not be like its leaves. The rows of F are too long to
 store, so they are projected on random signs (Johnson and Lindenstrauss 1984), the same in each call. On a small graph
-the rows are stored, and likeness is exact.
+the rows are stored, and likeness is exact. Only some rows are wanted, so the last step is taken only there.
 """
 
 from collections.abc import Iterator
@@ -33,15 +33,14 @@ SAMPLE = 1000, 5000  # least and largest number of nodes in the sample of `Cover
 CHUNK_ENTRIES = 100_000  # likenesses computed at once, so that they fit in the cache
 
 
-def profiles(lifting: Lifting, options: SolveOptions) -> NDArray[np.float32]:
-    """Unit vectors (0 for a node without edges) whose dot products are likenesses, shape (n, columns).
+def profiles(lifting: Lifting, nodes: Ints, options: SolveOptions) -> NDArray[np.float32]:
+    """Unit vectors (0 for a node without edges) whose dot products are likenesses, shape (len(nodes), columns).
 
     The vectors of the copies of a node are concatenated.
     """
-    heat = in_type(lifting.heat, np.float32)
-    spread = (_spread(heat, lifting.heat.sums, start, options) for start in _starts(heat))
-    rows = np.concatenate([lifting.copies(each) for each in spread], axis=2)  # (copies, n, some)
-    joined = np.moveaxis(rows, 0, 1).reshape(lifting.n, -1)
+    heat, copies = in_type(lifting.heat, np.float32), np.add.outer(nodes, lifting.offsets)  # (rows, copies)
+    blocks = [_spread(heat, lifting.heat.sums, start, copies, options) for start in _starts(heat)]
+    joined = np.concatenate(blocks, axis=2).reshape(len(nodes), -1)
     length = np.linalg.norm(joined, axis=1, keepdims=True)
     return np.divide(joined, length, out=np.zeros_like(joined), where=length > 0)
 
@@ -58,18 +57,24 @@ class Cover:
 
     Parameters
     ----------
-    rows : ndarray
-        The profiles of all nodes.
+    lifting : Lifting
+        The graph.
+    candidates : ndarray of int
+        The nodes that may become seeds.
     seeds : ndarray of int
         The present seeds.
     more : int
         The number of seeds that will be added.
+    options : SolveOptions
+        Where to compute.
     """
 
-    def __init__(self, rows: NDArray[np.float32], seeds: Ints, more: int) -> None:
-        size = min(len(rows), int(np.clip(2 * (len(seeds) + more), *SAMPLE)))
-        self.rows, self.share = rows, len(rows) / size
-        self.sample = rows[np.random.default_rng(0).permutation(len(rows))[:size]]
+    def __init__(self, lifting: Lifting, candidates: Ints, seeds: Ints, more: int, options: SolveOptions) -> None:
+        size = min(lifting.n, int(np.clip(2 * (len(seeds) + more), *SAMPLE)))
+        sample = np.random.default_rng(0).choice(lifting.n, size, replace=False)
+        self.nodes, place = np.unique(np.concatenate([sample, candidates, seeds]), return_inverse=True)
+        self.rows, self.share = profiles(lifting, self.nodes, options), lifting.n / size
+        self.sample = self.rows[place[:size]]
         self.covered = np.zeros(size, np.float32)
         self.add(seeds)
 
@@ -86,31 +91,48 @@ class Cover:
     def _likeness(self, nodes: Ints) -> Iterator[NDArray[np.float32]]:
         """Likeness of the nodes to those of the sample, in chunks of nodes; what is covered is never negative."""
         step = max(CHUNK_ENTRIES // len(self.sample), 1)
+        places = np.searchsorted(self.nodes, nodes)
         for start in range(0, len(nodes), step):
-            yield self.rows[nodes[start : start + step]] @ self.sample.T
+            yield self.rows[places[start : start + step]] @ self.sample.T
 
 
-def _starts(heat: Csr) -> list[NDArray[np.float32]]:
+def _starts(heat: Csr) -> Iterator[NDArray[np.float32]]:
     """Blocks of columns: the identity matrix for a small graph, else random signs."""
     if heat.n <= SMALL:
-        unit = np.eye(heat.n, -(-heat.n // WIDTH) * WIDTH, dtype=np.float32)
-        return np.split(unit, unit.shape[1] // WIDTH, axis=1)
+        for first in range(0, heat.n, WIDTH):
+            start = kernels.block(heat.n, WIDTH, np.float32)
+            np.fill_diagonal(start[first:], 1)
+            yield start
+        return
     rng = np.random.default_rng(0)
-    blocks = np.clip(MOST_WORK // (WIDTH * STEPS * max(len(heat.indices), 1)), 1, MOST_COLUMNS // WIDTH)
-    return [2 * rng.integers(2, size=(heat.n, WIDTH)).astype(np.float32) - 1 for _ in range(blocks)]
+    for _ in range(np.clip(MOST_WORK // (WIDTH * STEPS * max(heat.entries, 1)), 1, MOST_COLUMNS // WIDTH)):
+        yield _signs(rng, heat.n)
 
 
-def _spread(heat: Csr, degree: Doubles, start: NDArray[np.float32], options: SolveOptions) -> NDArray[np.float32]:
-    """The product F start: the sum of the last two of four steps."""
-    inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
-    x, swept = (kernels.block(heat.n, WIDTH, np.float32) for _ in range(2))
-    np.multiply(start, np.sqrt(inverse)[:, None], out=x)
+def _signs(rng: np.random.Generator, n: int) -> NDArray[np.float32]:
+    """Random signs, shape (n, WIDTH); a byte gives eight."""
+    table = 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) - 1  # (256, 8)
+    signs = kernels.block(n, WIDTH, np.float32)
+    chosen = rng.integers(256, size=n * WIDTH // 8, dtype=np.uint8)
+    table.take(chosen, axis=0, out=signs.reshape(-1, 8), mode="clip")
+    return signs
+
+
+def _spread(
+    heat: Csr, degree: Doubles, x: NDArray[np.float32], rows: Ints, options: SolveOptions
+) -> NDArray[np.float32]:
+    """Some rows of F x, the sum of the last two of four steps; x is overwritten."""
+    scale = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
+    x *= np.sqrt(scale)[:, None]
     _subtract_mean(x, degree.astype(np.float32), kernels.thread_count(options.threads))
-    for _ in range(STEPS):
-        engines.average(heat, inverse, x, swept, options)
+    swept = kernels.block(heat.n, WIDTH, np.float32)
+    for _ in range(STEPS - 1):
+        engines.average(heat, scale, x, swept, options)
         x, swept = swept, x
-    x += swept
-    return x
+    last = np.zeros_like(scale)
+    last[rows] = scale[rows]
+    engines.average(heat, last, x, swept, options)
+    return x[rows] + swept[rows]
 
 
 def _subtract_mean(x: NDArray[np.float32], degree: NDArray[np.float32], threads: int) -> None:

@@ -12,7 +12,7 @@ G(u, v) is the temperature at u if a unit of heat enters at v, and h(u, v) that 
     value(v) = c(v)^4 sum_u e(u) h(u, v) = c(v)^4 (G e)(v) / G(v, v)
 
 (Ji and Han 2012, and Ma et al. 2013, choose by similar ratios). Without the fourth power hubs would be preferred, since
-they are near everything. ``G e`` and ``c`` are computed by a few sweeps; ``G(v, v)`` is approximated by returns to v
+they are near everything. ``G e`` and ``c`` are computed to about a percent; ``G(v, v)`` is approximated by returns to v
 within two steps. Unreached components have the largest coldness, so large ones come first; isolated nodes come last.
 
 *The policy "diverse".* On dense graphs the value above is roughly the degree, because heat spreads everywhere at once.
@@ -38,7 +38,8 @@ from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
-from isotherm.insight.suggest.likeness import Cover, in_type, profiles
+from isotherm.insight.suggest.damped import damped_heat
+from isotherm.insight.suggest.likeness import Cover
 
 __all__ = ["LIKELY", "POLICIES", "Reach", "check_request", "suggest"]
 
@@ -47,7 +48,6 @@ POLICIES = ("diverse", "uncertainty", "margin", LIKELY)
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
 COLDNESS = 4  # power of the coldness
-SWEEPS = 15  # leave an error of at most one percent
 SHORTLIST_FACTOR = 64  # candidates for each requested node,
 SHORTEST_SHORTLIST = 1000  # but at least this many
 
@@ -165,38 +165,30 @@ class Reach:
         return np.sum([np.divide(a, b, out=np.zeros_like(a), where=b > 0) for a, b in parts], axis=0)
 
     def _relaxed(self, source: Doubles) -> Doubles:
-        """G e and c, by Chebyshev iteration for a spectrum between -DAMPING and DAMPING."""
+        """G e and c, to about one percent."""
         free = ~self.held & (self.degree > 0)
-        scale = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
-        heat = in_type(self.heat, np.float32)
-        given = np.stack([source * scale, (1 - DAMPING) * (scale > 0)], axis=1).astype(np.float32)
-        x, before, swept = (kernels.block(heat.n, 2, np.float32) for _ in range(3))
-        x[:] = given
-        omega = 2.0
-        for _ in range(SWEEPS):
-            omega = 1 / (1 - DAMPING**2 * omega / 4)
-            engines.average(heat, scale, x, swept, self.options)
-            swept *= DAMPING
-            swept += given
-            swept -= before
-            swept *= omega
-            before += swept
-            x, before = before, x
+        sources = np.stack([source, (1 - DAMPING) * self.degree], axis=1)
+        x = damped_heat(self.heat, self.degree, free, sources, DAMPING, kernels.thread_count(self.options.threads))
         x[~self.held & (self.degree == 0)] = 0, 1
         return np.maximum(x, 0, dtype=np.float64)
 
     def _peaks(self) -> Doubles:
         """About G(v, v): zero steps, returns after two steps and, in unreached components, the stationary share."""
         free = ~self.held & (self.degree > 0)
-        inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free)
-        squared = None if self.heat.weights is None else self.heat.weights.astype(np.float64) ** 2
-        x, back = (kernels.block(self.heat.n, 2, np.float64) for _ in range(2))
+        inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
+        squared = None if self.heat.weights is None else self.heat.weights.astype(np.float32) ** 2
+        x, back = (kernels.block(self.heat.n, 2, np.float32) for _ in range(2))
         x[:, 0] = inverse
         engines.average(self.heat._replace(weights=squared), inverse, x, back, self.options)
-        return inverse * (1 + DAMPING**2 * back[:, 0]) + free * DAMPING**3 / (1 - DAMPING) / self._volumes()
+        peaks = inverse * (1 + DAMPING**2 * back[:, 0].astype(np.float64))
+        return peaks + free * DAMPING**3 / (1 - DAMPING) / self._volumes()
 
     def _volumes(self) -> Doubles:
         """The sum of the degrees in the component of each node; infinite for reached nodes."""
+        reached = self.held.astype(np.uint8)
+        kernels.active.reach(self.heat.indptr, self.heat.indices, reached)
+        if not self.degree[reached == 0].any():
+            return np.full(self.heat.n, np.inf)
         component = kernels.active.components(self.heat.indptr, self.heat.indices)
         volume = np.bincount(component, self.degree)
         volume[component[self.held]] = np.inf
@@ -211,8 +203,8 @@ def _spread_out(reach: Reach, free: Ints, values: Doubles, k: int, groups: Ints)
     """
     known = 1.0 + np.bincount(groups[reach.seeds], minlength=int(groups.max()) + 1)
     listed = largest(values / known[groups[free]], max(SHORTEST_SHORTLIST, SHORTLIST_FACTOR * k))
-    rows = profiles(reach.lifting, reach.options)
-    nodes, cover = free[listed], Cover(rows, reach.seeds, k)
+    nodes = free[listed]
+    cover = Cover(reach.lifting, nodes, reach.seeds, k, reach.options)
     weight = np.sqrt(values[listed])
     worth = weight * cover.gains(nodes) / known[groups[nodes]]
     queue = list(zip((-worth).tolist(), nodes.tolist(), weight.tolist(), strict=True))
