@@ -10,10 +10,12 @@ from scipy.sparse import csr_array
 import isotherm as iso
 from isotherm.engines.local import LocalEngine
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.insight.confidence.neighbourhood import count_neighbours, effective_number
+from isotherm.insight.confidence.held_out import hold_out
+from isotherm.insight.confidence.neighbourhood import Field, count_neighbours, effective_number
 from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
+from isotherm.seeds import Seeds
 
 Ints = NDArray[np.int64]
 
@@ -210,6 +212,37 @@ def test_the_order_of_the_nodes_matters_little() -> None:
     one = iso.DirichletClassifier().fit(graph, known)
     other = iso.DirichletClassifier().fit(moved, known[order])
     assert np.abs(other.predict_proba() - one.predict_proba()[order]).mean() < 0.02
+
+
+def test_hidden_seeds_are_no_more_like_the_others_than_chance_has_it() -> None:
+    """Dealt by degree, three seeds that are next to each other in degree would always be in three folds."""
+    hubs, n = np.repeat(np.arange(60), np.arange(60) + 1), 60 + 61 * 30
+    graph = iso.Graph.from_edges(hubs, np.arange(60, n), nodes=range(n))
+    seeds = iso.DirichletClassifier().fit(graph, {hub: hub % 2 for hub in range(60)}, evidence=None).seeds_
+    field = Field(np.full((n, 2), 0.5), csr_array((n, 2)), np.ones(n))
+    fold_of = {
+        node: place for place, fold in enumerate(hold_out(seeds, graph, lambda _: field).folds) for node in fold.hidden
+    }
+    triples = [{fold_of[first + 2 * step] for step in range(3)} for first in range(56)]
+    assert 4 <= sum(len(folds) == 3 for folds in triples) <= 25  # 2/9 of them by chance
+    assert [list(fold_of.values()).count(fold) for fold in range(3)] == [20, 20, 20]
+
+
+@pytest.mark.parametrize(("rare", "folds"), [(3, 3), (100, 1)])
+def test_more_seeds_are_hidden_where_a_class_has_hardly_any(rare: int, folds: int) -> None:
+    """One fold of 1,200 seeds tells how well most are found, but a single rare one tells nothing about the others."""
+    n = 3600
+    graph = iso.Graph.from_edges(np.arange(n), np.roll(np.arange(n), 1))
+    seeds = iso.DirichletClassifier().fit(graph, dict(enumerate((np.arange(n) < rare).tolist())), evidence=None).seeds_
+    solved = []
+
+    def solve(rest: Seeds) -> Field:
+        solved.append(rest)
+        return Field(np.full((n, 2), 0.5), csr_array((n, 2)), np.ones(n))
+
+    found = hold_out(seeds, graph, solve)
+    assert len(solved) == folds
+    assert np.count_nonzero(found.joined("codes")) == (3 if rare == 3 else 33)
 
 
 def test_new_nodes_have_calibrated_probabilities() -> None:

@@ -1,6 +1,7 @@
 """Features and other evidence, against scikit-learn, dense algebra, and what shuffling must not do."""
 
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from isotherm.insight.experts import logistic, majority, regression
 from isotherm.insight.experts.combination import combine, log_odds
 from isotherm.insight.experts.evidence import read_rows
 from isotherm.insight.experts.majority import Majority
-from isotherm.insight.experts.regression import C, Lesson, Regression, averaging, unit_rows
+from isotherm.insight.experts.regression import C, Lesson, Regression, averaging, convolving, unit_rows
 from isotherm.insight.experts.spectral import REGULARISATION, spectral_features
 from isotherm.labelling import estimate
 from isotherm.paper.block_model import stochastic_block_model
@@ -47,8 +48,15 @@ def world() -> tuple[iso.Graph, np.ndarray, np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("products", [0, 4000])
+@pytest.mark.parametrize(("make", "hops"), [(averaging, (0, 1, 2)), (convolving, (2,))])
 def test_regression_is_that_of_scikit_learn_on_averaged_features(
-    world: Any, sparse: bool, wide: bool, products: int, monkeypatch: pytest.MonkeyPatch
+    world: Any,
+    sparse: bool,
+    wide: bool,
+    products: int,
+    make: Callable[[iso.Graph], csr_array],
+    hops: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(regression, "MOST_PRODUCTS", products)
     for name, value in {"MOST_ITERATIONS": 5000, "GRADIENT": 1e-6, "PROGRESS": 1e-14}.items():
@@ -58,14 +66,14 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
     table = features @ rng.normal(size=(12, 80)) if wide else features
     rows = unit_rows(csr_array(table) if sparse else table)
     dense = rows.toarray() if sparse else rows
-    matrix = graph.adjacency.toarray()
-    average = matrix / np.maximum(matrix.sum(axis=1, keepdims=True), 1)
-    means = [average @ dense, average @ average @ dense]
-    model = Regression(rows, averaging(graph), 2)
-    lengths = [np.linalg.norm(mean, axis=1) for mean in means]
-    for length, scale in zip(lengths, model.scales[1:], strict=True):
+    average = make(graph)
+    means = [np.linalg.matrix_power(average.toarray(), hop) @ dense for hop in hops]
+    model = Regression(rows, average, hops)
+    scales = list(model.scales.values())
+    for mean, scale in zip(means, scales, strict=True):
+        length = np.linalg.norm(mean, axis=1)
         np.testing.assert_allclose((length * scale)[length > 0], 1, atol=0.4)  # about five standard errors
-    whole = np.hstack([dense, *(mean * scale[:, None] for mean, scale in zip(means, model.scales[1:], strict=True))])
+    whole = np.hstack([mean * scale[:, None] for mean, scale in zip(means, scales, strict=True)])
     seeds = np.arange(0, 240, 3)
     lesson = Lesson(model, seeds)
     for taught in (np.arange(len(seeds)), np.arange(0, len(seeds), 2)):
@@ -75,6 +83,14 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
         np.testing.assert_allclose(np.exp(ours), theirs.predict_proba(whole), atol=0.005)
         some = lesson.log_probabilities(taught, codes, 3, asked=np.array([5, 7]))
         np.testing.assert_allclose(some, ours[seeds[[5, 7]]], atol=1e-4)
+
+
+def test_averages_over_neighbours_by_hand() -> None:
+    path = iso.Graph.from_edges([0, 1], [1, 2], weight=[1, 3])
+    np.testing.assert_allclose(averaging(path).toarray(), np.array([[0, 4, 0], [1, 0, 3], [0, 4, 0]]) / 4)
+    looped = np.array([[2, 1, 0], [1, 2, 3], [0, 3, 2]]) / np.sqrt(np.outer([3, 6, 5], [3, 6, 5]))
+    np.testing.assert_allclose(convolving(path).toarray(), looped)  # a loop weighs as much as the mean edge
+    np.testing.assert_array_equal(convolving(iso.Graph.from_scipy(csr_array((2, 2)))).toarray(), np.eye(2))
 
 
 def test_a_class_without_a_seed_is_impossible(world: Any) -> None:
@@ -113,7 +129,7 @@ def test_features_help_and_label_unreached_nodes(world: Any) -> None:
     assert both.labels_[-2:].min() >= 0
     assert not both.reached_[-2:].any()
     np.testing.assert_allclose(both.predict_proba().sum(axis=1), 1)
-    assert list(both.experts_) == ["heat", "features", "neighbours"]
+    assert list(both.experts_) == ["heat", "features", "neighbours", "convolution"]
     assert links.experts_ == {"heat": 1.0}
     place = np.searchsorted(both.classes_, both.labels_)
     np.testing.assert_array_equal(both.confidence_, both.predict_proba()[np.arange(242), place])

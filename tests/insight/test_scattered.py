@@ -31,11 +31,16 @@ def communities(kind: str) -> tuple[iso.Graph, dict[Any, Any]]:
     weight = rng.lognormal(size=12 * n)[kept] if kind == "weighted" else None
     nodes: Any = np.array([f"n{node:05d}" for node in range(n)]) if kind == "text" else np.arange(n)
     graph = iso.Graph.from_edges(nodes[source[kept]], nodes[target[kept]], weight, nodes=nodes.tolist())
+    if kind == "two classes":
+        community = np.minimum(community, 1)
     seeds = {nodes[node].item(): f"c{community[node]}" for node in rng.choice(np.arange(6, n), 200, replace=False)}
     return graph, seeds
 
 
-@pytest.mark.parametrize(("kind", "rule"), [("numbers", "balanced"), ("text", "centered"), ("weighted", "probable")])
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [("numbers", "balanced"), ("two classes", "balanced"), ("text", "centered"), ("weighted", "probable")],
+)
 def test_workers_write_the_labels_of_a_local_fit(cluster: Any, tmp_path: Path, kind: str, rule: str) -> None:
     graph, seeds = communities(kind)
     graph.pack(tmp_path / "graph.iso")

@@ -12,7 +12,8 @@ from isotherm.equilibrium.dirichlet import Problem as Stated
 from isotherm.equilibrium.dirichlet import solve
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.metrics import accuracy, expected_scores, macro_f1
+from isotherm.labelling.rules import TEMPERATURE_RULES, Balanced
 from isotherm.paper.block_model import BlockModel
 from isotherm.seeds import Seeds
 
@@ -99,3 +100,29 @@ def test_theorem_1_for_centered_and_relative_and_the_condition_for_vanilla(
     decided = np.abs(model.vanilla_margin())[truth] > 1e-9
     right = found[others].argmax(axis=1) == truth
     np.testing.assert_array_equal(right[decided], model.vanilla_correct()[truth][decided])
+
+
+def test_expected_scores_are_the_mean_over_draws_of_the_truth() -> None:
+    rng = np.random.default_rng(0)
+    probabilities = rng.dirichlet([2, 1, 1], size=400)
+    codes = probabilities.argmax(axis=1)
+    drawn = [(probabilities.cumsum(axis=1) < rng.random((400, 1))).sum(axis=1) for _ in range(300)]
+    seen = np.mean([(accuracy(truth, codes), macro_f1(truth, codes)) for truth in drawn], axis=0)
+    np.testing.assert_allclose(expected_scores(probabilities, codes), seen, atol=0.005)
+
+
+@pytest.mark.parametrize("certainty", [0.3, 3.0])
+def test_with_two_classes_balanced_is_never_far_from_the_best(certainty: float) -> None:
+    """A rare class that is hard to find is favoured, one that is easy to find is not."""
+    rng, share = np.random.default_rng(1), np.array([0.93, 0.07])
+    truth = (rng.random(20_000) < share[1]).astype(np.int64)
+    logits = np.log(share[1] / share[0]) + certainty * (certainty * (truth - 0.5) + rng.normal(size=len(truth)))
+    chance = 1 / (1 + np.exp(-logits))  # of the rare class, as Bayes has it
+    probabilities, rule = np.stack([1 - chance, chance], axis=1), Balanced()
+    mean = rule.tempered(share, probabilities[::10])
+    found = [rule.scores(probabilities, share ** (power / rule.POWER)).argmax(axis=1) for power in rule.POWERS]
+    scores = [accuracy(truth, codes) + macro_f1(truth, codes) for codes in found]
+    chosen = rule.scores(probabilities, mean).argmax(axis=1)
+    assert accuracy(truth, chosen) + macro_f1(truth, chosen) > max(scores) - 0.01
+    assert (mean[1] < 0.5) == (certainty < 1)
+    assert rule.tempered(np.full(3, 1 / 3), np.eye(3)).tolist() == [1 / 3] * 3, "with more classes it stays"

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.arrays import Ints
+from isotherm.arrays import Doubles, Ints
 from isotherm.seeds.encoding import Labels, encode_labels
 
-__all__ = ["accuracy", "class_totals", "f1_of_totals", "macro_f1", "micro_f1"]
+__all__ = ["accuracy", "class_totals", "expected_scores", "f1_of_totals", "macro_f1", "micro_f1"]
 
 
 def accuracy(truth: Labels, predicted: Labels) -> float:
@@ -40,6 +40,18 @@ def class_totals(truth: Labels, predicted: Labels) -> tuple[Ints, Ints]:
     true, guess = np.split(codes, 2)
     hits = np.bincount(true[true == guess], minlength=len(classes))
     return hits, np.bincount(codes[codes >= 0], minlength=len(classes))
+
+
+def expected_scores(probabilities: Doubles, predicted: Ints) -> tuple[float, float]:
+    """The accuracy and the macro-F1 to expect of class numbers (n,), if the probabilities (n, K) are right.
+
+    >>> accuracy, f1 = expected_scores(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 1]))
+    >>> round(accuracy, 2), round(f1, 3)  # 2 * 0.9 / (1 + 1.3) and 2 * 0.6 / (1 + 0.7)
+    (0.75, 0.744)
+    """
+    own, classes = probabilities[np.arange(len(predicted)), predicted], probabilities.shape[1]
+    hits, guessed = np.bincount(predicted, own, classes), np.bincount(predicted, minlength=classes)
+    return float(own.mean()), f1_of_totals(hits, guessed + probabilities.sum(axis=0))[0]
 
 
 def f1_of_totals(hits: NDArray[Any], total: NDArray[Any]) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.equilibrium.columns import UnreachedWarning
 from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
 from isotherm.graphs import Graph
+from isotherm.graphs.csr import Csr
 from isotherm.insight.confidence.neighbourhood import Features, Warmth
 from isotherm.labelling.rules import FALLBACK, TEMPERATURE_RULES, TemperatureRule
 from isotherm.seeds import Seeds
@@ -25,8 +26,10 @@ __all__ = ["Fold", "HeldOut", "hold_out"]
 
 FOLDS = 3
 ENOUGH = 1000  # hidden seeds
+LARGEST_ERROR = 0.15  # standard error of the mean over classes of the share of seeds that are found, if it is a half
 SAMPLE = 10_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
 MOST_ENTRIES = 10_000_000  # sampled nodes times classes
+AT_ONCE = 1 << 20  # entries of seeds that are looked at together, about
 
 Solve: TypeAlias = Callable[[Seeds], Features]  # solves with these seeds only
 
@@ -116,18 +119,47 @@ class HeldOut:
 def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
     """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
 
-    Seeds are sorted by class, then by number of neighbours, and dealt to the folds in turn. The only seed of a class is
-    never hidden. The folds are deterministic, and depend on the order of the nodes only to break ties.
+    Seeds are sorted by class, then by `_scrambled`, and dealt to the folds in turn. (If they were dealt by ascending
+    degree, hidden seeds would be more like those that remain than other nodes are, and confidence too high.) The only
+    seed of a class is never hidden. The folds depend on the order of the nodes only to break ties.
     """
-    indptr = graph.csr.indptr
-    order = np.lexsort((indptr[seeds.nodes + 1] - indptr[seeds.nodes], seeds.codes))
+    order = np.lexsort((_scrambled(graph.csr, seeds.nodes), seeds.codes))
     order = order[seeds.counts[seeds.codes[order]] > 1]
     sample = _sampled(seeds, graph.n_nodes)
     dealt = [np.sort(order[first::FOLDS]) for first in range(min(FOLDS, len(order)))]
-    needed = int(np.searchsorted(np.cumsum([len(hidden) for hidden in dealt]), ENOUGH)) + 1
+    needed = next(
+        (count for count in range(1, len(dealt)) if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS
+    )
     folds = tuple(_fold(seeds, hidden, sample, solve) for hidden in dealt[:needed])
     n_lone = len(seeds.codes) - len(order)
     return HeldOut(folds[0].split(), sample, n_lone, True) if needed == 1 and folds else HeldOut(folds, sample, n_lone)
+
+
+def _enough(codes: Ints) -> bool:
+    """Whether hidden seeds of these classes tell how well seeds are found, overall and in the mean over classes."""
+    counts = np.unique(codes, return_counts=True)[1]
+    return len(codes) >= ENOUGH and bool(np.sqrt((0.25 / counts).sum()) <= LARGEST_ERROR * len(counts))
+
+
+def _scrambled(csr: Csr, nodes: Ints) -> NDArray[np.uint64]:
+    """A number for each node that seems random, but is the same however nodes are numbered.
+
+    It is a hash of the node's number of neighbours and of theirs, so nodes with equal surroundings have equal numbers.
+    """
+    counts = csr.indptr[nodes + 1] - csr.indptr[nodes]
+    found = _mixed(counts)
+    for some in np.array_split(np.arange(len(nodes)), 1 + int(counts.sum()) // AT_ONCE):
+        owner, near, _ = csr.entries_at(nodes[some])
+        np.add.at(found, some[owner], _mixed(csr.indptr[near + 1] - csr.indptr[near]))
+    return _mixed(found)
+
+
+def _mixed(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """Other numbers for these, in an order that seems random, by the mixing steps of SplitMix64."""
+    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def _sampled(seeds: Seeds, n_nodes: int) -> Ints:

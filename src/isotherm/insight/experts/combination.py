@@ -43,8 +43,10 @@ class Combination:
 
     def probabilities(self, odds: Iterable[Floats]) -> Doubles:
         """(n, K) probabilities, from the log-odds (n, K) of each expert."""
-        logits = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))
-        return np.asarray(softmax(logits, axis=1))
+        found = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))
+        np.exp(found, out=found)  # no overflow, since log-odds and weights are bounded
+        found /= (found @ np.ones(len(self.shares)))[:, None]
+        return found
 
 
 def log_odds(log_probabilities: Floats, shares: Doubles) -> Doubles:

@@ -41,7 +41,7 @@ class Evidence:
         Weights of experts before any seed is hidden, where they are not the usual ones.
     clustered
         Whether classes are clusters of the graph, so that the labels around a node tell its own; so it is with
-        neighbours in a table.
+        neighbours in a table. No convolution of features is asked then.
     """
 
     features: Rows | None = None

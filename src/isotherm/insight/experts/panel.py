@@ -18,7 +18,7 @@ from isotherm.insight.confidence.trial import Trial
 from isotherm.insight.experts.combination import LEAST, Combination, combine, log_odds, odds_of, prior_weights
 from isotherm.insight.experts.evidence import Evidence
 from isotherm.insight.experts.majority import Majority
-from isotherm.insight.experts.regression import Lesson, Regression, averaging, unit_rows
+from isotherm.insight.experts.regression import Lesson, Regression, averaging, convolving, unit_rows
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcome.outcomes import OneLabel
 from isotherm.seeds import Seeds
@@ -51,7 +51,10 @@ class Panel:
         learners: dict[str, Regression] = {}
         if evidence.features is not None:
             rows = unit_rows(evidence.features)
-            learners |= {"features": Regression(rows), "neighbours": Regression(rows, averaging(graph, rows.dtype), 2)}
+            near = averaging(graph, rows.dtype)
+            learners |= {"features": Regression(rows), "neighbours": Regression(rows, near, (0, 1, 2))}
+            if not evidence.clustered:
+                learners["convolution"] = Regression(rows, convolving(graph, rows.dtype), (2,))
         if evidence.structure is not None:
             spectrum, degree = evidence.structure.features(options)
             learners |= {"spectrum": Regression(spectrum, c=SPECTRAL_C), "degree": Regression(degree)}

@@ -1,23 +1,24 @@
 """Logistic regression of classes on features of nodes and of their neighbours.
 
-The features of a node are its own row x of X and, if asked for, the mean rows PX and P^2 X of its neighbours and of
-theirs, each scaled to length 1. They are needed for the seeds only. Logits of all nodes are P (P (X W)), with weights W
-of the columns: P^2 X is never formed for all nodes, and the lengths of its rows are estimated from random projections.
+The features of a node are its own row of X, or the mean rows PX and P^2 X of its neighbours and of theirs, or several
+of these, each scaled to length 1. They are needed for the seeds only. Logits of all nodes are P (P (X W)), with weights
+W of the columns: P^2 X is never formed for all nodes, and the lengths of its rows are estimated by random projections.
 With more columns than seeds, the inner products of the seeds are found once, and serve whichever seeds are hidden.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
-from scipy.sparse import csr_array, diags_array, hstack, issparse
+from scipy.sparse import csr_array, diags_array, eye_array, hstack, issparse
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.graphs import Graph
 from isotherm.insight.experts.evidence import Rows
 from isotherm.insight.experts.logistic import fit_columns, fit_gram
 
-__all__ = ["Lesson", "Regression", "averaging", "unit_rows"]
+__all__ = ["Lesson", "Regression", "averaging", "convolving", "unit_rows"]
 
 C = 100.0  # inverse penalty: on unit rows, probabilities are about right
 MOST_TAUGHT = 2000  # seeds that a regression is fitted to
@@ -32,6 +33,17 @@ def averaging(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
     sums = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
     scale = np.divide(1, sums, out=np.zeros(len(sums)), where=sums > 0)
     return csr_array(diags_array(scale.astype(dtype)) @ matrix.astype(dtype, copy=False))
+
+
+def convolving(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
+    """The matrix S (n, n) of graph convolutions: symmetrically normalised weights, with a loop at each node.
+
+    A loop weighs as much as the mean edge. Unlike P, it counts neighbours with many links of their own less.
+    """
+    matrix = graph.edges_only.adjacency
+    looped = matrix + (matrix.data.mean() if matrix.nnz else 1.0) * eye_array(matrix.shape[0])
+    root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
+    return csr_array(root @ looped @ root).astype(dtype, copy=False)
 
 
 def unit_rows(features: Rows) -> Rows:
@@ -59,29 +71,36 @@ class Regression:
     average
         The matrix P (n, n), if features are to be averaged.
     hops
-        How often features are averaged over neighbours: 0 for the own features of a node only.
+        How often features are averaged over neighbours, for each part of the features of a node: 0 for its own.
     c
         Inverse penalty.
     """
 
-    def __init__(self, rows: Rows, average: csr_array | None = None, hops: int = 0, c: float = C) -> None:
-        self.rows, self.average, self.hops, self.c = rows, average, hops, c
-        self.scales = [np.ones(rows.shape[0]), *_scales(rows, average, hops)]  # one over the length of each mean row
+    def __init__(self, rows: Rows, average: csr_array | None = None, hops: Sequence[int] = (0,), c: float = C) -> None:
+        self.rows, self.average, self.c = rows, average, c
+        lengths = _lengths(rows, average, max(hops))
+        inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        self.scales = {hop: inverse[hop - 1] if hop else np.ones(rows.shape[0]) for hop in hops}
 
     def at(self, nodes: Ints) -> Any:
-        """(s, d (hops + 1)) the features of some nodes and of their neighbours."""
-        parts, walk = [self.rows[nodes]], None
-        for scale in self.scales[1:]:
-            walk = self.average[nodes] if walk is None else walk @ self.average  # type: ignore[index]
-            near = np.unique(walk.indices)  # the others need not be converted
-            parts.append(diags_array(scale[nodes]) @ walk[:, near] @ self.rows[near])
+        """(s, d parts) the features of some nodes and of their neighbours."""
+        parts = [self._mean_rows(nodes, hop, scale) for hop, scale in self.scales.items()]
         return csr_array(hstack(parts)) if issparse(self.rows) else np.hstack(parts)
+
+    def _mean_rows(self, nodes: Ints, hop: int, scale: Doubles) -> Any:
+        if self.average is None or not hop:
+            return self.rows[nodes]
+        walk = self.average[nodes]
+        for _ in range(hop - 1):
+            walk = walk @ self.average
+        near = np.unique(walk.indices)  # the others need not be converted
+        return diags_array(scale[nodes]) @ walk[:, near] @ self.rows[near]
 
     def logits(self, weights: Doubles) -> Doubles:
         """(n, K) the logits of all nodes, from the weights of the columns."""
-        own, *others = np.split(weights.astype(self.rows.dtype, copy=False), self.hops + 1)
-        found = np.asarray(self.rows @ own)
-        for hop, (part, scale) in enumerate(zip(others, self.scales[1:], strict=True), 1):
+        found = np.zeros((self.rows.shape[0], weights.shape[1]))
+        parts = np.split(weights.astype(self.rows.dtype, copy=False), len(self.scales))
+        for part, (hop, scale) in zip(parts, self.scales.items(), strict=True):
             mean = self.rows @ part
             for _ in range(hop):
                 mean = self.average @ mean
@@ -89,8 +108,8 @@ class Regression:
         return found
 
 
-def _scales(rows: Rows, average: csr_array | None, hops: int) -> list[Doubles]:
-    """One over the length (n,) of the rows of PX, P^2 X and so on; 0 for a row of zeros.
+def _lengths(rows: Rows, average: csr_array | None, hops: int) -> Doubles:
+    """The lengths (hops, n) of the rows of PX, P^2 X and so on.
 
     A random projection keeps lengths, up to a relative error of one over the root of twice its columns.
     """
@@ -101,8 +120,7 @@ def _scales(rows: Rows, average: csr_array | None, hops: int) -> list[Doubles]:
         for square in squares:
             mean = average @ mean
             square += np.einsum("nd,nd->n", mean, mean)
-    lengths = np.sqrt(squares)
-    return list(np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0))
+    return np.sqrt(squares)
 
 
 class Lesson:

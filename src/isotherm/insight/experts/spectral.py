@@ -2,7 +2,7 @@
 
 The largest eigenvectors of an average over neighbours place nodes that are well connected close together. They are
 found by block iteration: filter a block of columns by a Chebyshev polynomial of the average, which enlarges the part of
-each column in large eigenvectors; make the columns orthogonal; repeat. A few rounds in single precision are enough.
+each column in large eigenvectors; make the columns orthogonal; repeat. Two rounds in single precision are enough.
 
 The average is regularised: as if each node had some more neighbours, whose value is 0. Without this, the largest
 eigenvectors of a sparse graph belong to small parts that hang on it by an edge.
@@ -19,10 +19,10 @@ from isotherm.graphs import Graph
 
 __all__ = ["Structure", "degree_features", "spectral_features"]
 
-BLOCKS = 2  # of columns
+BLOCKS, LARGE = 2, 20_000  # blocks of columns; one is enough for a graph with more nodes than this
 COLUMNS = kernels.WIDTHS[-1]  # in a block
 REGULARISATION = 0.02  # neighbours of value 0 that are added, in mean degrees
-ROUNDS, DEGREE = 4, 5  # of the iteration, and of its polynomial
+ROUNDS, DEGREE = 2, 10  # of the iteration, and of its polynomial
 LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # of the eigenvalue below which the polynomial is small
 LEAST_SQUARE = 1e-7  # of a column that is left after others are taken out
 
@@ -50,18 +50,17 @@ class Structure:
         return self._found
 
 
-def spectral_features(graph: Graph, options: SolveOptions, blocks: int = BLOCKS) -> Floats:
+def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = None) -> Floats:
     """(n, d) the largest eigenvectors of the regularised average but the first, times their eigenvalues."""
     spectrum = _Spectrum(graph, options)
-    x = spectrum.start(blocks)
-    low = 0.0
+    x = spectrum.start(blocks or (BLOCKS if graph.n_nodes <= LARGE else 1))
+    low, means = 0.0, spectrum.averages(x)
     for _ in range(ROUNDS):
-        x = spectrum.orthogonal(spectrum.filtered(x, low))
-        values, _ = spectrum.eigenpairs(x)
+        x = spectrum.orthogonal(spectrum.filtered(x, means, low))
+        means = spectrum.averages(x)
+        values, turn = spectrum.eigenpairs(x, means)
         low = MARGIN * float(np.clip(values[0], LOWEST, HIGHEST))
-    values, turn = spectrum.eigenpairs(x)
-    found = np.hstack(x) @ (turn[:, ::-1][:, 1:] * np.maximum(values[::-1][1:], 0)).astype(np.float32)
-    return np.asarray(found)
+    return spectrum.turned(x, turn[:, ::-1][:, 1:] * np.maximum(values[::-1][1:], 0))
 
 
 def degree_features(graph: Graph) -> Doubles:
@@ -79,8 +78,9 @@ class _Spectrum:
     """
 
     def __init__(self, graph: Graph, options: SolveOptions) -> None:
-        self.heat, self.options = graph.edges_only.csr, options
-        degrees = self.heat.sums
+        heat, self.options = graph.edges_only.csr, options
+        self.heat = heat._replace(weights=None if heat.weights is None else heat.weights.astype(np.float32))
+        degrees = heat.sums
         self.degrees = (degrees + REGULARISATION * (degrees.mean() or 1)).astype(np.float32)
         self.scale = np.divide(1, self.degrees, out=np.zeros_like(self.degrees), where=degrees > 0)
 
@@ -90,31 +90,35 @@ class _Spectrum:
         count = min(blocks, -(-n // COLUMNS))
         x = [rng.standard_normal((n, COLUMNS), dtype=np.float32) for _ in range(count)]
         x[0][:, 0] = 1
-        return self.orthogonal(x)
+        return x
 
-    def average(self, x: Floats) -> Floats:
+    def averages(self, x: list[Floats]) -> list[Floats]:
         """The average over neighbours; 0 at isolated nodes."""
+        return [self._times(block, self.scale) for block in x]
+
+    def _times(self, x: Floats, scale: Floats) -> Floats:
+        """The sum over neighbours, times a factor (n,) of each node."""
         out = np.zeros_like(x)
-        engines.average(self.heat, self.scale, x, out, self.options)
+        engines.average(self.heat, scale, x, out, self.options)
         return out
 
-    def filtered(self, x: list[Floats], low: float) -> list[Floats]:
-        """The Chebyshev polynomial that is at most 1 between -1 and ``low``, and large above."""
-        return [self._filtered(block, (low - 1) / 2, (low + 1) / 2) for block in x]
+    def filtered(self, x: list[Floats], means: list[Floats], low: float) -> list[Floats]:
+        """The Chebyshev polynomial that is at most 1 between -1 and ``low``, and large above.
 
-    def _filtered(self, before: Floats, center: float, radius: float) -> Floats:
-        now = self._step(before, center, radius)
+        ``means`` are the averages of x.
+        """
+        center, radius = np.float32((low - 1) / 2), np.float32((low + 1) / 2)
+        return [self._filtered(*pair, center, radius) for pair in zip(x, means, strict=True)]
+
+    def _filtered(self, before: Floats, mean: Floats, center: np.float32, radius: np.float32) -> Floats:
+        now: Floats = (mean - center * before) / radius
+        scale, shift = self.scale * (2 / radius), 2 * center / radius
         for _ in range(DEGREE - 1):
-            after = self._step(now, center, radius / 2)
+            after = self._times(now, scale)  # 2 (mean of now - center now) / radius - before
             after -= before
+            after -= np.multiply(now, shift, out=before)
             before, now = now, after
         return now
-
-    def _step(self, x: Floats, center: float, radius: float) -> Floats:
-        out = self.average(x)
-        out -= np.float32(center) * x
-        out /= np.float32(radius)
-        return out
 
     def orthogonal(self, x: list[Floats]) -> list[Floats]:
         """The same space, with columns orthogonal by degree; columns that add nothing become small."""
@@ -122,21 +126,26 @@ class _Spectrum:
         lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(np.float32).tiny))
         squares, turn = np.linalg.eigh(products / np.outer(lengths, lengths))
         turn /= np.sqrt(np.maximum(squares, squares[-1] * LEAST_SQUARE)) * lengths[:, None]
-        return self._turned(x, turn)
+        return [self.turned(x, part) for part in np.hsplit(turn, len(x))]
 
-    def eigenpairs(self, x: list[Floats]) -> tuple[Doubles, Doubles]:
+    def eigenpairs(self, x: list[Floats], means: list[Floats]) -> tuple[Doubles, Doubles]:
         """Eigenvalues of the average within the space of orthogonal columns, ascending, and the turn to its vectors."""
-        products = self._products(x, [self.average(block) for block in x])
+        products = self._products(x, means)
         values, turn = np.linalg.eigh((products + products.T) / 2)
         return values, turn
 
     def _products(self, x: list[Floats], y: list[Floats]) -> Doubles:
-        left, right = np.hstack(x) * self.degrees[:, None], np.hstack(y)
-        return (left.T @ right).astype(np.float64)
+        """The inner products of columns, by degree."""
+        weighted = [self.degrees[:, None] * block for block in x]
+        return np.block([[left.T @ right for right in y] for left in weighted]).astype(np.float64)
 
-    def _turned(self, x: list[Floats], turn: Doubles) -> list[Floats]:
-        found = np.hstack(x) @ turn.astype(np.float32)
-        return [np.ascontiguousarray(part) for part in np.hsplit(found, len(x))]
+    def turned(self, x: list[Floats], turn: Doubles) -> Floats:
+        """(n, d) sums of all columns, with the weights in the columns of ``turn``."""
+        parts = np.split(turn.astype(np.float32), len(x))
+        found: Floats = x[0] @ parts[0]
+        for block, part in zip(x[1:], parts[1:], strict=True):
+            found += block @ part
+        return found
 
 
 def unit_rows(rows: Floats) -> Floats:

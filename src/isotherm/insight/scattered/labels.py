@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.engines.cluster.clients import current_session
@@ -25,7 +26,7 @@ from isotherm.errors import Option, ParameterError
 from isotherm.graphs.packed import PackedGraph
 from isotherm.insight.confidence.calibration import Calibration, calibrate
 from isotherm.insight.confidence.held_out import hold_out
-from isotherm.insight.confidence.neighbourhood import Warmth
+from isotherm.insight.confidence.neighbourhood import Field, Warmth
 from isotherm.insight.scattered.parts import (
     Columns,
     Decide,
@@ -36,7 +37,7 @@ from isotherm.insight.scattered.parts import (
     temperature_sums,
     write_part,
 )
-from isotherm.labelling.outcome.decided import Decision, class_factors
+from isotherm.labelling.outcome.decided import Decision, class_factors, sampled_nodes
 from isotherm.labelling.rules import FALLBACK, RULES, ProbabilityRule, TemperatureRule, Totals
 from isotherm.labelling.settings import AUTO, Settings
 from isotherm.seeds import Seeds
@@ -200,7 +201,10 @@ class _Labelling:
         assert calibration is not None
         found = self.session.on_parts(field.name, chance_sums, [(calibration,)] * len(self.session.addresses))
         mean = np.sum([total for total, _ in found], axis=0) / max(1, sum(count for _, count in found))
-        decision = Decision.by_mean(rule, mean, self.seeds, class_factors(self.settings.class_weight, self.seeds))
+        some = field.at(sampled_nodes(self.seeds, self.graph.n_nodes))
+        sample = calibration.probabilities(Field(some.temperatures, csr_array(some.direct), some.neighbours))
+        weights = class_factors(self.settings.class_weight, self.seeds)
+        decision = Decision.by_mean(rule, mean, sample, self.seeds, weights)
         return Decide(calibration, None, decision, field.totals, shares), hidden
 
     def _calibration(self, field: "_Remote") -> Calibration:

@@ -16,7 +16,9 @@ from isotherm.labelling.outcome.outcomes import OneLabel, at_codes, best_codes
 from isotherm.labelling.rules import ProbabilityRule
 from isotherm.seeds import Seeds
 
-__all__ = ["Decided", "Decision", "class_factors"]
+__all__ = ["Decided", "Decision", "class_factors", "sampled_nodes"]
+
+SAMPLE = 200_000  # probabilities that a rule may look at, about: enough to see a class of one node in a thousand
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,8 @@ class Decision:
         The rule.
     mean : ndarray of shape (K,)
         Usual probability of each class: the geometric mean of its mean over the nodes and its share among the seeds.
-        These are about the same if seeds were drawn at random, but not if they were drawn class by class.
+        These are about the same if seeds were drawn at random, but not if they were drawn class by class. The rule may
+        temper it.
     weights : ndarray of shape (K,), optional
         The ``class_weight`` of each class.
     """
@@ -41,12 +44,19 @@ class Decision:
     @classmethod
     def of(cls, rule: ProbabilityRule, chances: Doubles, seeds: Seeds, weights: Doubles | None = None) -> "Decision":
         """The decision of a rule, given the probabilities (n, K) of all nodes."""
-        return cls.by_mean(rule, chances.sum(axis=0) / max(1, np.count_nonzero(chances.any(axis=1))), seeds, weights)
+        mean = chances.sum(axis=0) / max(1, np.count_nonzero(chances.any(axis=1)))
+        return cls.by_mean(rule, mean, chances[sampled_nodes(seeds, len(chances))], seeds, weights)
 
     @classmethod
-    def by_mean(cls, rule: ProbabilityRule, mean: Doubles, seeds: Seeds, weights: Doubles | None = None) -> "Decision":
-        """The decision of a rule, given the mean probability (K,) of each class over the nodes."""
-        return cls(rule, np.sqrt(mean * seeds.smoothed_shares), weights)
+    def by_mean(
+        cls, rule: ProbabilityRule, mean: Doubles, sample: Doubles, seeds: Seeds, weights: Doubles | None = None
+    ) -> "Decision":
+        """The decision of a rule, given the mean probability (K,) of each class over the nodes.
+
+        ``sample`` has the probabilities of the `sampled_nodes`.
+        """
+        usual = np.sqrt(mean * seeds.smoothed_shares)
+        return cls(rule, rule.tempered(usual, sample[sample.any(axis=1)]), weights)
 
     @property
     def reason(self) -> str:
@@ -133,6 +143,11 @@ class Decided(OneLabel):
         order = np.argsort(-self.scores[position], kind="stable")
         columns = (order, self.temperatures[position][order], self.scores[position][order])
         return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def sampled_nodes(seeds: Seeds, n_nodes: int) -> Ints:
+    """Evenly spaced nodes that are no seeds, whose probabilities a rule may look at."""
+    return np.setdiff1d(np.arange(0, n_nodes, max(1, n_nodes * seeds.n_classes // SAMPLE)), seeds.nodes)
 
 
 def class_factors(class_weight: Mapping[Any, float] | None, seeds: Seeds) -> Doubles | None:
