@@ -16,8 +16,9 @@ from sklearn.linear_model import LogisticRegression
 
 import isotherm as iso
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.insight.experts import logistic, majority, regression
+from isotherm.insight.experts import diffusion, logistic, majority, regression
 from isotherm.insight.experts.combination import combine, log_odds
+from isotherm.insight.experts.diffusion import Diffusion
 from isotherm.insight.experts.evidence import read_rows
 from isotherm.insight.experts.majority import Majority
 from isotherm.insight.experts.regression import C, Lesson, Regression, averaging, convolving, unit_rows
@@ -93,6 +94,36 @@ def test_averages_over_neighbours_by_hand() -> None:
     np.testing.assert_array_equal(convolving(iso.Graph.from_scipy(csr_array((2, 2)))).toarray(), np.eye(2))
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_diffusion_is_the_sum_over_walks(world: Any, sparse: bool, weighted: bool) -> None:
+    graph, _, features, _ = world
+    rng = np.random.default_rng(2)
+    if weighted:
+        factors = rng.uniform(0.5, 2, size=graph.n_nodes)
+        graph = iso.Graph.from_scipy(csr_array(graph.adjacency.toarray() * np.outer(factors, factors)))
+    rows = unit_rows(csr_array(np.maximum(features, 0)) if sparse else features)
+    dense = rows.toarray() if sparse else rows
+    step, walks = convolving(graph).toarray(), np.zeros((graph.n_nodes, graph.n_nodes))
+    for hop in range(diffusion.STEPS + 1):
+        walks += 0.9**hop * np.linalg.matrix_power(step, hop)
+    model = Diffusion(rows, graph, SolveOptions())
+    lengths = np.linalg.norm(walks @ dense, axis=1)
+    np.testing.assert_allclose((lengths * model.scale)[lengths > 0], 1, atol=0.4)
+    whole = walks @ dense * model.scale[:, None]
+    for nodes in (np.array([3, 200, 77]), np.arange(0, 240, 3)):  # fewer and more than there are columns
+        np.testing.assert_allclose(model.at(nodes), whole[nodes], atol=1e-4)
+    weights = rng.normal(size=(dense.shape[1], 20))
+    np.testing.assert_allclose(model.logits(weights), whole @ weights, atol=1e-3)
+
+
+def test_diffusion_is_asked_where_it_is_cheap(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, _, features, known = world
+    assert "diffusion" in iso.DirichletClassifier().fit(graph, known, features=features).experts_
+    monkeypatch.setattr(diffusion, "MOST", 1000)
+    assert "diffusion" not in iso.DirichletClassifier().fit(graph, known, features=features).experts_
+
+
 def test_a_class_without_a_seed_is_impossible(world: Any) -> None:
     _, truth, features, _ = world
     lesson = Lesson(Regression(unit_rows(features)), np.arange(120, 240))
@@ -129,7 +160,7 @@ def test_features_help_and_label_unreached_nodes(world: Any) -> None:
     assert both.labels_[-2:].min() >= 0
     assert not both.reached_[-2:].any()
     np.testing.assert_allclose(both.predict_proba().sum(axis=1), 1)
-    assert list(both.experts_) == ["heat", "features", "neighbours", "convolution"]
+    assert list(both.experts_) == ["heat", "features", "neighbours", "convolution", "diffusion"]
     assert links.experts_ == {"heat": 1.0}
     place = np.searchsorted(both.classes_, both.labels_)
     np.testing.assert_array_equal(both.confidence_, both.predict_proba()[np.arange(242), place])

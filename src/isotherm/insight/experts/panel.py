@@ -16,6 +16,7 @@ from isotherm.insight.confidence.found import Agreement, Experts
 from isotherm.insight.confidence.held_out import HeldOut
 from isotherm.insight.confidence.trial import Trial
 from isotherm.insight.experts.combination import LEAST, Combination, combine, log_odds, odds_of, prior_weights
+from isotherm.insight.experts.diffusion import Diffusion, diffusion_is_cheap
 from isotherm.insight.experts.evidence import Evidence
 from isotherm.insight.experts.majority import Majority
 from isotherm.insight.experts.regression import Lesson, Regression, averaging, convolving, unit_rows
@@ -55,6 +56,8 @@ class Panel:
             learners |= {"features": Regression(rows), "neighbours": Regression(rows, near, (0, 1, 2))}
             if not evidence.clustered:
                 learners["convolution"] = Regression(rows, convolving(graph, rows.dtype), (2,))
+            if not evidence.clustered and diffusion_is_cheap(graph, rows, len(seeds.nodes)):
+                learners["diffusion"] = Diffusion(rows, graph, options)
         if evidence.structure is not None:
             spectrum, degree = evidence.structure.features(options)
             learners |= {"spectrum": Regression(spectrum, c=SPECTRAL_C), "degree": Regression(degree)}

@@ -13,12 +13,21 @@ import numpy as np
 from numpy.typing import DTypeLike
 from scipy.sparse import csr_array, diags_array, eye_array, hstack, issparse
 
-from isotherm.arrays import Doubles, Ints
+from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.graphs import Graph
 from isotherm.insight.experts.evidence import Rows
 from isotherm.insight.experts.logistic import fit_columns, fit_gram
 
-__all__ = ["Lesson", "Regression", "averaging", "convolving", "unit_rows"]
+__all__ = [
+    "PROJECTED",
+    "Lesson",
+    "Regression",
+    "averaging",
+    "convolving",
+    "loop_weight",
+    "random_directions",
+    "unit_rows",
+]
 
 C = 100.0  # inverse penalty: on unit rows, probabilities are about right
 MOST_TAUGHT = 2000  # seeds that a regression is fitted to
@@ -41,9 +50,14 @@ def convolving(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
     A loop weighs as much as the mean edge. Unlike P, it counts neighbours with many links of their own less.
     """
     matrix = graph.edges_only.adjacency
-    looped = matrix + (matrix.data.mean() if matrix.nnz else 1.0) * eye_array(matrix.shape[0])
+    looped = matrix + loop_weight(matrix.data) * eye_array(matrix.shape[0])
     root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
     return csr_array(root @ looped @ root).astype(dtype, copy=False)
+
+
+def loop_weight(weights: Floats | None) -> float:
+    """The weight of a loop in graph convolutions: that of the mean edge."""
+    return 1.0 if weights is None or not len(weights) else float(weights.mean(dtype=np.float64))
 
 
 def unit_rows(features: Rows) -> Rows:
@@ -114,13 +128,17 @@ def _lengths(rows: Rows, average: csr_array | None, hops: int) -> Doubles:
     A random projection keeps lengths, up to a relative error of one over the root of twice its columns.
     """
     squares = np.zeros((hops, rows.shape[0]))
-    directions = np.random.default_rng(0).normal(size=(rows.shape[1], PROJECTED)) / PROJECTED**0.5
-    for some in np.split(directions.astype(rows.dtype), PROJECTED // AT_ONCE, axis=1) if hops else ():
+    for some in np.split(random_directions(rows), PROJECTED // AT_ONCE, axis=1) if hops else ():
         mean = rows @ some
         for square in squares:
             mean = average @ mean
             square += np.einsum("nd,nd->n", mean, mean)
-    return np.sqrt(squares)
+    return np.sqrt(squares / PROJECTED)
+
+
+def random_directions(rows: Rows) -> Floats:
+    """(d, k) columns on which rows of features are projected to estimate their lengths."""
+    return np.random.default_rng(0).normal(size=(rows.shape[1], PROJECTED)).astype(rows.dtype)
 
 
 class Lesson:
