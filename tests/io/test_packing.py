@@ -159,7 +159,7 @@ def test_a_node_with_too_many_edges_is_named(tmp_path: Path, monkeypatch: pytest
     buckets = Buckets(tmp_path, np.array([0, 1, 9]), None)
     count = (1 << 26) // 36 + 2
     buckets.deal(np.zeros(count, np.int32), np.ones(count, np.int32), None)
-    with pytest.raises(iso.FileError, match=r"the node at position 0 have 1,8.* raise max_memory"):
+    with pytest.raises(iso.FileError, match=r"the node at position 0 has 1,8.* raise max_memory"):
         buckets.rows(0, simple=False, memory=TINY)
 
 

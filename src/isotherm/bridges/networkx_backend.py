@@ -147,7 +147,10 @@ def _at_equilibrium(G: ConvertedGraph, label_name: str, rule: str, tol: float) -
 
 
 def _spread(graph: Graph, nodes: Ints, given: Doubles, alpha: float, max_iter: int) -> Doubles:
-    """The same iteration with ``P = alpha D^-1 A``, which is that of Zhou et al. with each row divided by a number."""
+    """The iteration of Zhou et al. with each row divided by the square root of its degree.
+
+    Its matrix is then ``alpha D^-1 A``, and the largest value of a row is at the same class.
+    """
     degrees, heat = graph.degrees, graph.csr
     scale = np.divide(alpha, degrees, out=np.zeros_like(degrees), where=degrees > 0)
     isolated, found = np.flatnonzero(degrees == 0), np.zeros((graph.n_nodes, given.shape[1]))

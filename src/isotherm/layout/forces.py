@@ -18,7 +18,7 @@ __all__ = ["Field", "Push", "refine"]
 
 CELL = 0.4  # width of a cell; the push changes over distances of about 1
 MOST_CELLS = 512  # along one side of the map
-RATE, LONGEST = 1 / 3, 5.0  # of a step
+RATE, LONGEST = 1 / 3, 5.0  # of a step: what the force is multiplied by, and the largest length
 EARLY, LATE = 0.5, 0.8  # momentum in the first quarter of the steps, and later
 
 
@@ -85,12 +85,16 @@ class Push:
         self.most_cells, self.threads = most_cells, threads
 
     def field(self, positions: NDArray[np.float32], mass: NDArray[np.float32]) -> Field:
-        """The push per mass, relative to the sum of all nearnesses: ``sum_j m_j (x - x_j) / (1 + d^2)^2 / Z``."""
+        """The push on a unit of mass: ``sum_j m_j (x - x_j) / (1 + d^2)^2 / Z``.
+
+        Z is the sum of ``m_i m_j / (1 + d^2)`` over all pairs.
+        """
         low = positions.min(axis=0) - 1.0
         span = float((positions.max(axis=0) + 1.0 - low).max())
-        cell = CELL * 1.1 ** max(0, np.ceil(np.log(span / CELL / self.most_cells) / np.log(1.1)))  # few kernels
+        # Cells grow in steps of 10%, so that a cached result of `_nearness` mostly fits.
+        cell = CELL * 1.1 ** max(0, np.ceil(np.log(span / CELL / self.most_cells) / np.log(1.1)))
         cells = next_fast_len(int(span / cell) + 4, real=True)
-        size = 2 * cells  # the far half stays empty, so that the ends of the map do not meet
+        size = 2 * cells  # zero padding, so that the convolution does not wrap around
         left, bottom = float(low[0]) - cell, float(low[1]) - cell
         masses = np.zeros((size, size), np.float32)
         kernels.active.spread(positions, mass, left, bottom, 1 / cell, masses)
@@ -107,7 +111,7 @@ class Push:
 
 @lru_cache(maxsize=4)
 def _nearness(size: int, cell: float) -> NDArray[np.complex64]:
-    """The Fourier transform of 1 / (1 + d^2) on a grid whose ends meet."""
+    """The Fourier transform of 1 / (1 + d^2) on a periodic grid."""
     steps = np.minimum(np.arange(size), size - np.arange(size)) * cell
     squares = (steps * steps).astype(np.float32)
     return rfft2(1 / (1 + squares[:, None] + squares))

@@ -15,7 +15,10 @@ LEAST_GAIN = 0.93  # stop if merging leaves more than this share of the nodes
 
 
 class Level(NamedTuple):
-    """A version of the graph: its matrix, the number of original nodes in each group, and its group in the next one."""
+    """A version of the graph, whose nodes are groups of nodes of the original graph.
+
+    ``mass`` has the number of original nodes in each group, ``group`` the group of each in the next smaller version.
+    """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]

@@ -20,7 +20,7 @@ from isotherm.layout.unfolding import MOST, unfold
 
 __all__ = ["kept_or_placed", "place"]
 
-WORTH_KEEPING = 2000  # nodes; a smaller map is found faster than it is read
+WORTH_KEEPING = 2000  # nodes; a smaller map is computed faster than it is read
 FIRST, MIDDLE, LAST = 120, 50, 40  # steps in the smallest version, in those between, and in the graph itself
 GATHER = 4.0  # how much links pull at first, so that distant parts of a cluster come together
 SPREAD = 0.3  # how far nodes are moved from the place of their group
@@ -58,7 +58,7 @@ def place(
 def kept_or_placed(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: Floats | None, *, seed: int = 0, threads: int = 1
 ) -> NDArray[np.float32]:
-    """The same from the user's cache folder, if it is there; otherwise it is kept there."""
+    """The result of `place`: read from the user's cache folder, or computed and stored there."""
     n = len(indptr) - 1
     if n < WORTH_KEEPING:
         return place(indptr, indices, weights, seed=seed, threads=threads)
@@ -101,9 +101,9 @@ def _map(
 
 
 def _first_places(level: Level, rng: np.random.Generator) -> NDArray[np.float32]:
-    """The two slowest modes of a lazy random walk, which tell the large parts of a graph apart, a little shaken.
+    """The two slowest modes of a lazy random walk, plus a little noise; they tell the large parts of a graph apart.
 
-    Power iteration, with sums in NumPy: a dense solver may round otherwise with another number of threads.
+    They are found by power iteration with sums in NumPy: a dense solver may round differently with more threads.
     """
     data = np.ones(len(level.indices)) if level.weights is None else level.weights.astype(np.float64)
     matrix = csr_array((data, level.indices, level.indptr), shape=(level.n, level.n))

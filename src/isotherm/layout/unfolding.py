@@ -16,8 +16,9 @@ __all__ = ["MOST", "unfold"]
 
 MOST = 500  # nodes of a small graph
 ROUNDS = 80
-LINK = 0.7  # least distance of two nodes at most, relative to the length of a link,
-CLEAR = 0.6  # and relative to the distance in an even spread
+# Two nodes are pushed apart until their distance is the smaller of two bounds:
+LINK = 0.7  # this share of the length of a link,
+CLEAR = 0.6  # and this share of the distance between neighbours if all nodes were spread evenly
 
 
 def unfold(
@@ -45,7 +46,7 @@ def _less_stress(places: Doubles, hops: Doubles, weights: Doubles) -> Doubles:
 
 
 def _apart(places: Doubles) -> Doubles:
-    """Push pairs apart that are nearer than nodes of an even spread would be."""
+    """Push pairs of nodes apart that are too near to each other."""
     least = min(CLEAR * np.sqrt(np.ptp(places, axis=0).clip(1).prod() / len(places)), LINK)
     for _ in range(ROUNDS):
         distances = np.maximum(_distances(places), 1e-3 * least)
@@ -54,7 +55,7 @@ def _apart(places: Doubles) -> Doubles:
 
 
 def _pushed(places: Doubles, strength: Doubles) -> Doubles:
-    """``sum_j strength_ij (x_i - x_j)``; einsum, because a BLAS may round otherwise with more threads."""
+    """``sum_j strength_ij (x_i - x_j)``; einsum, because a BLAS may round differently with more threads."""
     return strength.sum(axis=1)[:, None] * places - np.einsum("ij,jk->ik", strength, places)
 
 

@@ -64,7 +64,7 @@ class Labels:
             self.skipped.add(node)
 
     def label_from(self, text: str) -> Any:
-        """The class that a text on the page stands for; integers stay integers where all classes are."""
+        """The class that a text on the page stands for: an integer if all classes are integers."""
         known = {str(label): label for label in self.classes}
         if text in known:
             return known[text]

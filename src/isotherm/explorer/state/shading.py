@@ -14,7 +14,8 @@ __all__ = ["FEW", "HUES", "Shown", "warmth"]
 
 FEW = 20  # seeds; with fewer, calibrated confidence is flat
 HUES = 10  # classes that have a colour of their own
-FAINTEST, STRONG = 0.15, 0.95  # the least that is shown, and the quantile that is shown in full
+FAINTEST = 0.15  # strength of the weakest colour
+STRONG = 0.95  # quantile of the margins from which on colour has full strength
 SEED = 255  # the shade of a seed
 
 
@@ -28,9 +29,9 @@ class Shown:
     confidence : ndarray of float32, shape (n,)
         From 0 to 1; 1 for seeds.
     shades : ndarray of uint8, shape (n,)
-        The same as the page gets it: from 0 to 254, and 255 for seeds.
+        The confidence as it is sent to the page: from 0 to 254, and 255 for seeds.
     version : int
-        Larger than those before.
+        Grows with every change.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class Shown:
 
 
 def warmth(outcome: Any) -> Doubles:
-    """(n,) how far the best class of each node stands out from the next, relative to where it stands out most."""
+    """(n,) the margin between the two best classes of each node, scaled to strengths of colour."""
     margins = np.nan_to_num(np.asarray(outcome.margins(), np.float64))
     top = np.quantile(margins[margins > 0], STRONG) if (margins > 0).any() else 1
     return FAINTEST + (1 - FAINTEST) * np.clip(margins / top, 0, 1)

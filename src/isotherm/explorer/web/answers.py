@@ -105,9 +105,7 @@ def node(session: Session, place: int) -> dict[str, Any]:
 def explained(session: Session, place: int) -> dict[str, Any]:
     """The seeds that heat a node: their shares by class, the strongest ones with their paths; and its neighbourhood."""
     fitted = session.fitted
-    known = (
-        place in session.fitted_seeds or place in session.labels.seeds
-    )  # a fit with the newest seeds may be under way
+    known = place in session.fitted_seeds or place in session.labels.seeds  # the newest may not be fitted yet
     if fitted is None or known or not bool(fitted.reached_[place]):
         return {"node": place, "classes": [], "seeds": [], "neighbourhood": neighbourhood(session, place)}
     why = fitted.explain(session.graph.nodes[place], top=SHOWN_SEEDS)
@@ -133,8 +131,9 @@ def explained(session: Session, place: int) -> dict[str, Any]:
 def _shares(session: Session, place: int, shares: dict[Any, float]) -> dict[str, Any]:
     """The shares of the classes in the heat of a node, its label among them, and how far the label stands out.
 
-    Labels do not go by the largest share: a class that heats every node tells little about this one. So the share of
-    the label is told beside its mean over all nodes. ``most`` says that no class has more of its mean.
+    The label need not be the class with the largest share: a class that heats every node tells little about this one.
+    So the share of the label is compared with its mean over all nodes. ``most`` is true if no other class is further
+    above its own mean.
     """
     code = int(session.shown.codes[place])
     label = session.classes[code] if code >= 0 else None
@@ -175,12 +174,12 @@ def neighbourhood(session: Session, place: int, paths: Sequence[list[int]] = ())
 
 
 def found(session: Session, text: str, most: int = 20) -> list[dict[str, Any]]:
-    """Nodes whose name has a text in it: those that are it, then those that begin with it, then the others."""
+    """Nodes whose name contains a text: exact matches first, then names that begin with it, then the others."""
     return [_brief(session, place) for place in session.index.find(text, most)]
 
 
 def table(session: Session, code: int, order: str) -> list[dict[str, Any]]:
-    """Nodes of a class that are no seeds, the least certain first, or the most certain; its seeds before any fit."""
+    """Non-seed nodes of a class, the least or the most certain first; its seeds if nothing is fitted yet."""
     shown = session.shown
     listed = shown.guessed if session.fitted is not None else shown.codes >= 0
     places = np.flatnonzero(listed & (shown.codes == code))

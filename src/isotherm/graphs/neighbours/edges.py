@@ -78,7 +78,10 @@ class Neighbours:
         return cls(preparation, index, first, twin, near, distances, weights)
 
     def matrix(self) -> csr_array:
-        """The symmetric weights (n, n): the mean of both directions, where one may be 0; twins are added."""
+        """The symmetric weights (n, n), with the edges to twins.
+
+        A weight is the mean of both directions; it is 0 in a direction where one row is no neighbour of the other.
+        """
         count, n = len(self.first), len(self.twin)
         rows, places = np.nonzero(self.near >= 0)
         near = self.near[rows, places]
@@ -162,7 +165,10 @@ def _warn_about_zeros(pointing: NDArray[np.bool_]) -> None:
 
 
 def _distinct(rows: Rows, pointing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where each distinct row is first, in order, and the place there of every row; -1 where not pointing."""
+    """Positions of the first of each set of identical rows, ascending; and for every row the number of its set.
+
+    That number is -1 for rows that are not ``pointing``: they have no direction.
+    """
     keys = np.where(pointing, _hashes(rows), 0)
     places = np.flatnonzero(pointing)
     _, first, inverse = np.unique(keys[places], return_index=True, return_inverse=True)

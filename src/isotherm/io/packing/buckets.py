@@ -12,7 +12,7 @@ from isotherm.io.errors import FileError
 
 __all__ = ["Buckets", "Rows", "balanced_bounds"]
 
-SORTING = 48  # bytes for each entry while a bucket is sorted, besides the entry itself three times
+SORTING = 48  # bytes that are planned for sorting each entry, besides three copies of it; about half are needed
 
 
 class Rows(NamedTuple):
@@ -96,11 +96,12 @@ class Buckets:
     def _check_fits(self, path: Path, low: int, high: int, memory: int) -> None:
         """Refuse a bucket that is too large, which happens only if one node has very many edges."""
         count = path.stat().st_size // self.entry.itemsize
-        needed = count * (3 * self.entry.itemsize + SORTING) // 2
+        needed = count * (3 * self.entry.itemsize + SORTING) // 2  # the plan allows for twice as much
         if needed > max(memory, 1 << 26):
-            where = f"the node at position {low}" if high - low == 1 else f"the nodes at positions {low} to {high - 1}"
+            alone = high - low == 1
+            where = f"the node at position {low} has" if alone else f"the nodes at positions {low} to {high - 1} have"
             raise FileError(
-                "{where} have {count:,} edges, which need {needed:.1f} GB to be sorted; raise {max_memory}",
+                "{where} {count:,} edges, which need {needed:.1f} GB to be sorted; raise {max_memory}",
                 where=where,
                 count=count,
                 needed=needed / 2**30,

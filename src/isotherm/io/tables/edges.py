@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["EdgeBatch", "EdgeTable", "Edges", "built", "ids_at", "number_edges", "open_edges", "read_edges"]
 
-SHORT_ROW = 8  # bytes
-MANY_ROWS = 1 << 27
+SHORT_ROW = 8  # bytes; most rows of text are longer
+MANY_ROWS = 1 << 27  # room is made for so many at most before they are read
 
 
 class Edges(NamedTuple):
@@ -190,7 +190,7 @@ def _checked(path: str, batches: Iterator[Batch], options: Options, layout: Layo
 
 
 def _numbered(parts: Iterator[_Part], ends: _Ends) -> Iterator[tuple[_Part, NDArray[np.int64]]]:
-    """The parts, with their ends numbered, and where ids are new."""
+    """The parts with their ends numbered, each with the places of ids that occur for the first time."""
     book = Codebook()
     for part in parts:
         yield part, book.add(part.keys, ends.more(len(part.source)))
