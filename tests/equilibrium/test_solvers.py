@@ -16,8 +16,10 @@ from isotherm.equilibrium.columns import solve_columns
 from isotherm.equilibrium.dirichlet import interior_system
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import SOLVERS, Solution, System, prepare
+from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
 from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
-from isotherm.equilibrium.solvers.auto import ImpatientCG
+from isotherm.equilibrium.solvers.auto import CHECK_EVERY, ImpatientCG
+from isotherm.equilibrium.solvers.iterative import Iteration
 from isotherm.graphs import Graph
 from isotherm.paper.block_model import stochastic_block_model
 
@@ -301,6 +303,30 @@ def test_the_clock_is_trusted_less_on_denser_graphs(neighbours: int, expected: f
     assert solver._remaining(float(np.exp(-19))) == pytest.approx(expected)
     solver._logs = [(error, 5.0) for error in falling]  # an error counts as it is
     assert solver._remaining(float(np.exp(-19))) == pytest.approx(40)
+
+
+@pytest.mark.skipif(kernels.native is None, reason="in plain Python elimination is never the faster way")
+@pytest.mark.parametrize(
+    ("neighbours", "looks", "given_up"),
+    [(4, [1e9], [True]), (10, [1e9, 0, 1e9, 1e9], [False, False, False, True])],
+)
+def test_two_looks_have_to_agree_on_denser_graphs(neighbours: int, looks: list[float], given_up: list[bool]) -> None:
+    ring = nx.to_scipy_sparse_array(nx.circulant_graph(3000, range(1, neighbours // 2 + 1)), format="csr")
+    seen, remaining = [], iter(looks)
+
+    class Watched(ImpatientCG):
+        def _remaining(self, tol: float) -> float:
+            return next(remaining, 0)
+
+        def stop_early(self, iteration: Iteration, convergence: Convergence) -> bool:
+            stops = super().stop_early(iteration, convergence)
+            if len(self._logs) % CHECK_EVERY == 0:
+                seen.append(stops)
+            return stops
+
+    solver = Watched(interior_system(Graph.from_scipy(ring).heat, np.array([0, 1500])))
+    solver.solve(np.eye(2), SolveOptions(tol=1e-6, max_iter=200))
+    assert seen == given_up
 
 
 def test_auto_turns_to_elimination_once_for_many_blocks() -> None:

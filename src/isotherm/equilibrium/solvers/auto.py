@@ -88,7 +88,7 @@ class ImpatientCG(ConjugateGradient):
     is cheap to eliminate; hubs joined to each other are not.) The number of iterations that cg still needs is
     extrapolated from the rate at which the error falls or, before an error is known, from the residual of the clock.
     That was 1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times too little to
-    5 times too much on seven sparse ones.
+    5 times too much on seven sparse ones. The former rarely gain by elimination, so two looks in a row have to agree.
 
     Parameters
     ----------
@@ -99,6 +99,7 @@ class ImpatientCG(ConjugateGradient):
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
         super().__init__(system, n_threads)
         self.gave_up = False
+        self._slow = False  # at the last look
         self._columns = columns
         self._followed: Convergence | None = None
         self._logs: list[tuple[float, float]] = []  # logarithms of the error and of the missing part of the horizon
@@ -108,12 +109,13 @@ class ImpatientCG(ConjugateGradient):
         if kernels.active is reference or convergence.tol == 0:
             return False
         if convergence is not self._followed:  # the next block, or the same in float64
-            self._followed, self._logs = convergence, []
+            self._followed, self._logs, self._slow = convergence, [], False
         self._logs.append((_log(convergence.error), _log(iteration.horizon.missing)))
         if len(self._logs) % CHECK_EVERY == 0:
             width = kernels.width(self._columns) if self._columns else len(iteration.report.dot) - 1
             cost = 45 + 10 * self.system.lesser_degree / width**0.5
-            self.gave_up |= self._remaining(convergence.tol) > cost
+            before, self._slow = self._slow, self._remaining(convergence.tol) > cost
+            self.gave_up |= self._slow and (before or self.system.mean_degree < PROBE_DEGREE)
         return self.gave_up
 
     def _remaining(self, tol: float) -> float:

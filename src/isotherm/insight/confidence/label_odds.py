@@ -12,10 +12,10 @@ probability is the temperature.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from isotherm.arrays import Doubles, Floats, Mask
+from isotherm.insight.minimum import minimum
 
 __all__ = ["LEAST", "LabelOdds", "fit_odds"]
 
@@ -64,5 +64,5 @@ def fit_odds(temperatures: Floats, truth: Mask) -> LabelOdds:
         value = np.logaddexp(0, -signs * logits).sum() + RIDGE / 2 * off @ off
         return float(value), RIDGE * off - np.array([errors @ evidence, errors.sum()])
 
-    scale, bias = minimize(loss, np.array([1.0, 0.0]), jac=True, method="L-BFGS-B").x
+    scale, bias = minimum(loss, np.array([1.0, 0.0]))
     return LabelOdds(float(scale), float(bias), int(np.count_nonzero(has)))

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
 from isotherm.arrays import Doubles, Ints
+from isotherm.insight.minimum import minimum
 from isotherm.kernels.tables import weigh
 
 __all__ = ["LAPSES", "LAPSES_PER_LONE_SEED", "UNIT_POWER", "Fitting", "HiddenSeeds", "Model", "prior"]
@@ -64,7 +64,7 @@ class Fitting(NamedTuple):
         codes = np.concatenate([fold.codes for fold in folds])
         sample = slice(None, None, max(1, -(-kinds[0].size // MOST_ENTRIES)))
         loss = _Loss(kinds[:, sample] / self.units[:, None, None], codes[sample], self.shares, self.lapses)
-        return loss.model(minimize(loss, loss.start, jac=True, method="L-BFGS-B").x).scaled(1 / self.units)
+        return loss.model(minimum(loss, loss.start)).scaled(1 / self.units)
 
 
 class _Loss:

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import softmax
 
 from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.insight.minimum import minimum
 
 __all__ = ["LARGEST", "LEAST", "Combination", "combine", "log_odds", "odds_of", "prior_weights"]
 
@@ -85,4 +85,4 @@ def combine(names: tuple[str, ...], odds: list[Doubles], codes: Ints, shares: Do
         return float(value), np.einsum("ehk,hk->e", stack, found) + RIDGE * off
 
     bounds = [(0.0, MOST_WEIGHT)] * len(odds)
-    return Combination(names, minimize(loss, prior, jac=True, bounds=bounds, method="L-BFGS-B").x, shares)
+    return Combination(names, minimum(loss, prior, bounds=bounds), shares)

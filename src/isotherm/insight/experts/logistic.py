@@ -9,9 +9,9 @@ diagonal; divided by its square root, the weights are found in a few dozen steps
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from isotherm.arrays import Doubles, Ints
+from isotherm.insight.minimum import minimum
 
 __all__ = ["Weights", "fit_columns", "fit_gram"]
 
@@ -81,7 +81,7 @@ def _fit_on_axes(rows: Doubles, squares: Doubles, codes: Ints, n_classes: int, c
     scale = 1 / np.sqrt(CURVATURE * squares + 1 / c)
     loss = _Loss(rows * scale, codes, n_classes, scale**2 / c)
     options = {"maxiter": MOST_ITERATIONS, "gtol": GRADIENT, "ftol": PROGRESS}
-    weights, bias = loss.split(minimize(loss, loss.start, jac=True, method="L-BFGS-B", options=options).x)
+    weights, bias = loss.split(minimum(loss, loss.start, options=options, work=rows.size * n_classes))
     return scale[:, None] * weights, bias
 
 

@@ -19,7 +19,8 @@ from isotherm.insight.experts.combination import LEAST, Combination, combine, lo
 from isotherm.insight.experts.diffusion import Diffusion, diffusion_is_cheap
 from isotherm.insight.experts.evidence import Evidence
 from isotherm.insight.experts.majority import Majority
-from isotherm.insight.experts.regression import Lesson, Regression, averaging, convolving, unit_rows
+from isotherm.insight.experts.regression import AT_ONCE, Lesson, Regression, averaging, convolving, unit_rows
+from isotherm.insight.minimum import fitting_threads
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcome.outcomes import OneLabel
 from isotherm.seeds import Seeds
@@ -152,12 +153,26 @@ def agree(
 
     If seeds have hardly changed since an earlier agreement, its weights are kept.
     """
-    panel = Panel(evidence, fit.graph, fit.options, seeds)
+    with fitting_threads(0 if evidence.features is None else AT_ONCE * evidence.features.size):
+        panel = Panel(evidence, fit.graph, fit.options, seeds)
+        return _agreed(panel, evidence, _codes(fit), heat, calibrated, held_out, earlier)
+
+
+def _agreed(
+    panel: Panel,
+    evidence: Evidence,
+    labels: Ints,
+    heat: Doubles,
+    calibrated: Calibrated,
+    held_out: HeldOut,
+    earlier: Agreement | None,
+) -> Agreed:
+    """The same with a panel, and the labels (n,) by heat."""
     shares, trial, names = calibrated.calibration.shares, calibrated.trial, panel.names
     prior = prior_weights(names, evidence.prior)
     reached: Mask = np.asarray(heat.any(axis=1))
     odds = np.empty((len(names), *heat.shape), np.float32)  # filled in turn, since it may be large
-    for place, each in enumerate(chain([odds_of(heat, shares)], panel.odds(shares, _codes(fit)))):
+    for place, each in enumerate(chain([odds_of(heat, shares)], panel.odds(shares, labels))):
         odds[place] = each
     known = None if evidence.beyond_links else reached
     if isinstance(earlier, Agreed) and earlier.combination.names == names:
@@ -166,7 +181,7 @@ def agree(
         blind = prior if not evidence.clustered else np.array([BLIND.get(name, 0.0) for name in names])
         return Agreed(Combination(names, blind, shares), odds, trial, known)
     hidden = [log_odds(np.log(trial.probabilities), shares)]
-    parts = [panel.hidden_odds(nodes, shares, labels) for nodes, labels in held_out.batches()]
+    parts = [panel.hidden_odds(nodes, shares, then) for nodes, then in held_out.batches()]
     hidden += [np.concatenate(each) for each in zip(*parts, strict=True)]
     found = np.empty_like(trial.probabilities)
     for fold in trial.each_fold():

@@ -19,6 +19,7 @@ from isotherm.insight.experts.evidence import Rows
 from isotherm.insight.experts.logistic import fit_columns, fit_gram
 
 __all__ = [
+    "AT_ONCE",
     "PROJECTED",
     "Lesson",
     "Regression",
