@@ -328,9 +328,12 @@ def test_exported_seeds_are_read_again(tmp_path: Path, name: str, layout: Layout
 def test_labels_and_models_are_exported(club: Session, tmp_path: Path) -> None:
     name, content = labels_file(club)
     assert (name, len(content.splitlines())) == ("labels.csv", 35)
+    club.source = "seeds.csv", Layout("csv", {"node": Column(1, "person"), "label": Column(2, "side")}, True, ",")
     name, content = model_file(club)
     (tmp_path / name).write_bytes(content)
-    assert iso.load(tmp_path / name).labels_.tolist() == [club.classes[code] for code in club.shown.codes]
+    loaded = iso.load(tmp_path / name)
+    assert loaded.labels_.tolist() == [club.classes[code] for code in club.shown.codes]
+    assert loaded.seed_columns_ == {"node": "person", "label": "side"}
 
 
 def test_without_a_fit_there_is_no_model() -> None:

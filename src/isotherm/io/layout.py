@@ -103,6 +103,17 @@ class Layout:
         """The names of the columns that have one, by role."""
         return {role: column.name for role, column in self.roles.items() if column and column.name is not None}
 
+    @property
+    def seed_columns(self) -> dict[str, str]:
+        """The names of the columns of node and label in a file of seeds, in its order; empty if it has none.
+
+        >>> Layout("csv", {"node": Column(2, "account"), "label": Column(1, "verdict")}).seed_columns
+        {'label': 'verdict', 'node': 'account'}
+        """
+        columns = {role: self.roles.get(role) for role in ("node", "label")}
+        found = sorted((column.number, role, column.name) for role, column in columns.items() if column and column.name)
+        return {role: name for _, role, name in found} if len({name for *_, name in found}) == 2 else {}
+
     def __str__(self) -> str:
         parts = [f"{role}={column or 'none'}" for role, column in self.roles.items()]
         if self.header is not None:

@@ -50,7 +50,7 @@ def fit_files(names: Sequence[str], fitting: Fitting, stages: Stages) -> "tuple[
     with stages.stage("solving") as bar, usage_errors():
         progress = bar.errors(fitting.solving.tol)
         clf.fit(files.graph, files.seeds, features=features, evidence=evidence, progress=progress)
-    clf.seed_columns_ = files.seed_columns
+    clf.seed_columns_ = files.seeds_layout.seed_columns
     return clf, files
 
 

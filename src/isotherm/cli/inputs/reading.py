@@ -48,13 +48,6 @@ class Files(NamedTuple):
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
 
-    @property
-    def seed_columns(self) -> dict[str, str]:
-        """The names of the columns of node and label in the first file of seeds, in its order; empty if it has none."""
-        columns = {role: self.seeds_layout.roles.get(role) for role in ("node", "label")}
-        found = sorted((column.number, role, column.name) for role, column in columns.items() if column and column.name)
-        return {role: name for _, role, name in found} if len({name for *_, name in found}) == 2 else {}
-
 
 def read_files(
     edges: str,

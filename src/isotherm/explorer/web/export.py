@@ -44,6 +44,7 @@ def labels_file(session: Session) -> tuple[str, bytes]:
 def model_file(session: Session) -> tuple[str, bytes]:
     """The fitted classifier, for `isotherm.load`."""
     fitted = _fitted(session)
+    fitted.seed_columns_ = session.source[1].seed_columns  # for the sheets of `isotherm suggest`
     with _temporary("model.npz") as path:
         fitted.save(path, force=True)
         return "model.npz", _content(path)
