@@ -3,6 +3,7 @@
 import io
 from pathlib import Path
 
+import networkx as nx
 import polars as pl
 import pytest
 from commands import Run, command, rounded, runner
@@ -118,6 +119,18 @@ def test_without_seeds_the_library_says_where_to_begin(run: Run, policy: str) ->
     assert table["confidence"].to_list() == [0, 0, 0]
     assert "edges.csv: source=col 1" in outcome.err
     assert "no seeds: these nodes are the best to begin with" in outcome.err
+
+
+def test_labels_inside_the_file_of_the_graph_are_seeds_if_they_are_named(run: Run) -> None:
+    club = nx.path_graph(6)
+    club.nodes[0]["side"], club.nodes[5]["side"] = "left", "right"
+    nx.write_graphml(club, "club.graphml")
+    inside, beside = run("suggest", "club.graphml", "--label", "side", "-q"), run("suggest", "club.graphml", "-q")
+    assert {line.split(",")[0] for line in inside.out.splitlines()[1:]} == {"1", "2", "3", "4"}
+    assert {line.split(",")[0] for line in beside.out.splitlines()[1:]} == {"0", "1", "2", "3", "4", "5"}
+    refused = run("suggest", "edges.csv", "--label", "side")
+    assert (refused.status, refused.out) == (2, "")
+    assert refused.err.startswith("isotherm: SEEDS is missing")
 
 
 def test_the_first_sheet_filled_in_is_a_file_of_seeds(run: Run) -> None:

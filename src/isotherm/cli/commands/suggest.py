@@ -1,9 +1,10 @@
 """``isotherm suggest``: which nodes to label next."""
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from isotherm.cli.inputs.fitting import split_arguments
-from isotherm.cli.inputs.reading import read_unseeded
+from isotherm.cli.inputs.fitting import Source, split_arguments
+from isotherm.cli.inputs.reading import labels_inside, read_unseeded
 from isotherm.cli.options import OUTPUT, VARIABLES, Fitting, Force, Output, OutputFormat, Quiet, SafeCells, Strict
 from isotherm.cli.parameters import at_least, option, positional
 from isotherm.cli.terminal import wording
@@ -70,6 +71,9 @@ def suggest(
             raise UsageError(
                 f"isotherm suggest takes EDGES and perhaps SEEDS, or MODEL, and no {source.rest[0]!r}: leave it out"
             )
+        if source.seedless and fitting.reading.label is not None:
+            seeds, reading = labels_inside(source.files[0], None, fitting.reading, usage=("suggest", "SEEDS"))
+            source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
         source.check_output(output, output_format, force, (*fitting.reading.seeds, *fitting.reading.edges))
         policy = policy or ("diverse" if label is None else "likely")
         if source.seedless:
