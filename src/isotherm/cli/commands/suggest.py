@@ -39,9 +39,7 @@ def suggest(
     ] = 10,
     policy: Annotated[
         Literal["diverse", "uncertainty", "margin", "likely"] | None,
-        option(
-            "What makes a node worth labelling: diverse (default), uncertainty, margin, likely.", "NAME", group=OUTPUT
-        ),
+        option("What makes a node worth labelling, by default diverse", "NAME", group=OUTPUT),
     ] = None,
     label: Annotated[
         str | None,
