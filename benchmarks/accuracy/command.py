@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 from pathlib import Path
 
-from benchmarks.accuracy.graphs import ONE_AGAINST_REST, PUBLIC, Facts, Item, at_hand, facts, load_item
+from benchmarks.accuracy.graphs import BY_CLASS, ONE_AGAINST_REST, PUBLIC, Facts, Item, at_hand, facts, load_item
 from benchmarks.accuracy.halves import HALVES
 from benchmarks.accuracy.runs import Results, Row, add_rows, pack, read_rows, run_method
 from benchmarks.accuracy.tables import OURS, difference_table, method_table
@@ -143,12 +143,14 @@ def _line(row: Row) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks accuracy", description=main.__doc__)
     add = parser.add_argument
-    every = [*PROTOCOLS, PUBLIC]
+    usual = [*PROTOCOLS, PUBLIC]
+    every = [*usual, *BY_CLASS]
     add("--half", choices=["development", "confirmation", "all"], default="development", help="which graphs")
     add("--graphs", nargs="+", metavar="NAME", help="these graphs instead")
     add("--one-against-rest", action="store_true", help="classes of amazon_photo against the rest instead, 1%% seeds")
     add("--methods", nargs="+", metavar="NAME", help="names of methods, or parts of names (default: all)")
-    add("--protocols", nargs="+", choices=every, default=every, metavar="P", help=f"{', '.join(every)} (default: all)")
+    words = f"{', '.join(every)} (default: the first {len(usual)})".replace("%", "%%")
+    add("--protocols", nargs="+", choices=every, default=usual, metavar="P", help=words)
     add("--draws", type=int, default=3, help="draws of seeds for each graph and protocol (default 3)")
     add("--budget", type=float, default=60, help="CPU seconds for a method, graph and protocol (default 60)")
     add("--results", type=Path, default=Path("out/accuracy.csv"), help="where rows are kept; those there are not run")

@@ -13,11 +13,12 @@ from scipy.sparse import csr_array
 from benchmarks.accuracy.halves import HALVES
 from isotherm.seeds.encoding import encode_labels
 from isotherm.study import datasets
-from isotherm.study.comparison.tasks import PROTOCOLS, Draw, Task, draw_seeds
+from isotherm.study.comparison.tasks import PROTOCOLS, Draw, Task, draw_seeds, share_of_classes
 
-__all__ = ["ONE_AGAINST_REST", "PUBLIC", "Facts", "Item", "at_hand", "facts", "load_item"]
+__all__ = ["BY_CLASS", "ONE_AGAINST_REST", "PUBLIC", "Facts", "Item", "at_hand", "facts", "load_item"]
 
 PUBLIC = "public split"  # of Planetoid: 20 seeds per class, scored on its own test nodes
+BY_CLASS = {"1% of each class": share_of_classes(0.01), "5% of each class": share_of_classes(0.05)}
 ONE_AGAINST_REST = [f"amazon_photo/{number}" for number in range(8)]  # that class, and all others as the second
 
 
@@ -34,7 +35,8 @@ class Item:
         if protocol == PUBLIC:
             return [] if self.public is None else [Draw.of(self.task, *self.public)]
         key = zlib.crc32(f"{self.name}: {protocol}".encode())
-        return [draw_seeds(self.task, PROTOCOLS[protocol], [key, draw]) for draw in range(count)]
+        seeds = (PROTOCOLS | BY_CLASS)[protocol]
+        return [draw_seeds(self.task, seeds, [key, draw]) for draw in range(count)]
 
 
 def at_hand() -> list[str]:

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.accuracy import command, graphs
 from benchmarks.accuracy import page as pages
 from benchmarks.accuracy.graphs import PUBLIC, Facts, facts, load_item
-from benchmarks.accuracy.halves import HALVES
+from benchmarks.accuracy.halves import HALVES, WITH_FEATURES
 from benchmarks.accuracy.picture import draw_differences
 from benchmarks.accuracy.runs import SLOW, Row, add_rows, pack, read_rows, run_method, unpack
 from benchmarks.accuracy.statistics import Panel, estimate
@@ -166,6 +166,18 @@ def test_a_method_that_lacks_a_graph_is_last_there() -> None:
     assert "1 lacking" in method_table(slow, ["a", "b"], ["1%"], ["Isotherm", "peer"])
 
 
+def test_the_options_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["--help"])
+    assert "1% of each class" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_share_of_each_class_has_a_seed_of_each() -> None:
+    truth = np.repeat([0, 1, 2, -1], [300, 90, 3, 50])
+    seeds = graphs.BY_CLASS["1% of each class"](truth, np.random.default_rng(0))
+    assert np.bincount(truth[seeds]).tolist() == [3, 1, 1]
+
+
 def test_rows_survive_the_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "rows.csv"
     add_rows(path, ROWS[:2])
@@ -192,16 +204,19 @@ def test_a_page_of_two_halves_has_tables_losses_goals_and_a_picture(tmp_path: Pa
             ("Isotherm", 0.1),
             ("spectral + regression", 0.0),
             ("label spreading", 0.2 * (graph == "acm")),
+            ("Isotherm, features", 0.2 if HALVES[graph] == "confirmation" else 0.31),
         )
+        if not METHODS[method].features or graph in WITH_FEATURES
     ]
     results = {row.key: row for row in rows}
     facts = {graph: Facts(graph, 1000, 5000, 3, 0, 0.4, 0.35, 0.5, 0.0) for graph in HALVES}
     page = pages.page(results, facts)
-    assert "The half for confirmation was run once, afterwards." in page
+    assert "The half for confirmation was run\nafterwards" in page
     assert page.index("## Confirmation: 28 graphs") < page.index("## Development: 28 graphs")
     assert "| acm | 1% | label spreading | 10.0 | classes hardly follow links: 40% of links" in page
     assert "| ahead of every peer in accuracy and macro-F1, 1%, links only | accuracy 0.700, " in page
     assert "| in 6 of 6 | yes |" in page
+    assert "| 80.0%, 70.0% on 6 graphs; with those for development 85.0%, 75.0% on 11 graphs | **no** |" in page
     assert "| calibration error at 5%, mean of graphs: at most 0.045 | 0.030 | yes |" in page
     assert "| public split of cora: accuracy 81.5% |  | not run |" in page
     names = pages.graphs_of(results, "confirmation")

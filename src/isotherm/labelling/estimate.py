@@ -31,8 +31,8 @@ STRUCTURE_ENTRIES, STRUCTURE_NODES, STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_
 def structure_is_cheap(graph: Graph, n_classes: int) -> bool:
     """Whether a graph is small enough to use its spectrum as evidence without being asked for it.
 
-    It has at most so many entries, nodes, and nodes times classes; a fit with confidence then takes about 1.6 times as
-    long.
+    It has at most so many entries, nodes, and nodes times classes; a fit with confidence then takes 1.6 to 1.7 times
+    as long.
     """
     few = graph.csr.entries <= STRUCTURE_ENTRIES and graph.n_nodes <= STRUCTURE_NODES
     return few and graph.n_nodes * n_classes <= STRUCTURE_ODDS

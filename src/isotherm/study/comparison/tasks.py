@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from isotherm.arrays import Ints, Mask
 from isotherm.graphs import Graph
 
-__all__ = ["PROTOCOLS", "Draw", "Protocol", "Task", "draw_seeds", "per_class", "share_of_labels"]
+__all__ = ["PROTOCOLS", "Draw", "Protocol", "Task", "draw_seeds", "per_class", "share_of_classes", "share_of_labels"]
 
 T = TypeVar("T")
 Protocol: TypeAlias = Callable[[Ints, np.random.Generator], Ints]  # from (n,) classes to positions of seeds
@@ -110,6 +110,16 @@ def share_of_labels(share: float) -> Protocol:
         order = rng.permutation(np.flatnonzero(truth >= 0))
         second = int(np.argmax(truth[order] != truth[order[0]]))  # the first seed of another class
         return np.sort(order[: max(round(share * len(order)), second + 1)])
+
+    return protocol
+
+
+def share_of_classes(share: float) -> Protocol:
+    """So many of the labels of each class, and at least one."""
+
+    def protocol(truth: Ints, rng: np.random.Generator) -> Ints:
+        members = [rng.permutation(np.flatnonzero(truth == code)) for code in range(truth.max() + 1)]
+        return np.sort(np.concatenate([part[: max(1, round(share * len(part)))] for part in members]))
 
     return protocol
 
