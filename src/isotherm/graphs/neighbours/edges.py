@@ -82,11 +82,12 @@ class Neighbours:
 
         A weight is the mean of both directions; it is 0 in a direction where one row is no neighbour of the other.
         """
-        count, n = len(self.first), len(self.twin)
-        rows, places = np.nonzero(self.near >= 0)
-        near = self.near[rows, places]
-        values = self._weigh(self.distances, self.near)[rows, places].astype(np.float32)
-        arcs = csr_array((values, (self.first[rows], self.first[near])), shape=(n, n))
+        count, n, found = len(self.first), len(self.twin), self.near >= 0
+        counts = np.zeros(n + 1, np.int64)
+        counts[self.first + 1] = found.sum(axis=1)
+        ends = self.first.astype(np.int32)[self.near[found]]
+        values = self._weigh(self.distances, self.near)[found].astype(np.float32)
+        arcs = csr_array((values, ends, np.cumsum(counts)), shape=(n, n))
         joined = arcs.maximum(arcs.T) if self.weights is None else (arcs + arcs.T) * np.float32(0.5)
         return joined if count == n else csr_array(joined + self._twins(joined))
 

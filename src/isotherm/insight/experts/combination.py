@@ -5,7 +5,7 @@ share. (A plain product of probabilities would count the shares several times.) 
 likelihood of the classes of hidden seeds, with a penalty that keeps them near 1/2 or 1/4 if there are few.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,18 +49,18 @@ class Combination:
         return found
 
 
-def log_odds(log_probabilities: Floats, shares: Doubles) -> Doubles:
+def log_odds(log_probabilities: Floats, shares: Doubles) -> Floats:
     """Log-odds (n, K) against the shares of the classes; 0 where an expert has no opinion (NaN)."""
-    odds: Doubles = log_probabilities.astype(np.float64) - np.log(shares)
+    odds: Floats = np.subtract(log_probabilities, np.log(shares), dtype=log_probabilities.dtype)
     np.clip(odds, -LARGEST, LARGEST, out=odds)
     odds[np.isnan(odds)] = 0
     return odds
 
 
-def odds_of(probabilities: Doubles, shares: Doubles) -> Doubles:
+def odds_of(probabilities: Floats, shares: Doubles) -> Floats:
     """Log-odds (n, K) of probabilities; 0 for a row of zeros, where nothing is known."""
     known = probabilities.any(axis=1, keepdims=True)
-    found = np.where(known, probabilities, shares)
+    found = np.where(known, probabilities, shares.astype(probabilities.dtype))
     np.maximum(found, LEAST, out=found)
     return log_odds(np.log(found, out=found), shares)
 
@@ -70,12 +70,14 @@ def prior_weights(names: tuple[str, ...], others: Mapping[str, float] = {}) -> D
     return np.array([(PRIOR_WEIGHTS | dict(others)).get(name, PRIOR_WEIGHT) for name in names])
 
 
-def combine(names: tuple[str, ...], odds: list[Doubles], codes: Ints, shares: Doubles, prior: Doubles) -> Combination:
+def combine(
+    names: tuple[str, ...], odds: Sequence[Floats], codes: Ints, shares: Doubles, prior: Doubles
+) -> Combination:
     """Find the weights of experts, given their log-odds (h, K) for hidden seeds, and the classes of these.
 
     ``prior`` (E,) are the weights to stay near.
     """
-    stack, rows, base = np.stack(odds), np.arange(len(codes)), np.log(shares)
+    stack, rows, base = np.stack(odds, dtype=np.float64), np.arange(len(codes)), np.log(shares)
 
     def loss(weights: Doubles) -> tuple[float, Doubles]:
         found = softmax(base + np.tensordot(weights, stack, 1), axis=1)

@@ -71,7 +71,7 @@ class Panel:
         others = {MAJORITY: self.majority, "evidence": self.opinion}
         return (HEAT, *self.lessons, *(name for name, other in others.items() if other is not None))
 
-    def odds(self, shares: Doubles, labels: Ints) -> Iterator[Doubles]:
+    def odds(self, shares: Doubles, labels: Ints) -> Iterator[Floats]:
         """The log-odds of each expert for all nodes, in turn, given all seeds and the labels (n,) by heat."""
         places = np.arange(len(self.seeds.nodes))
         for lesson in self.lessons.values():
@@ -81,7 +81,7 @@ class Panel:
         for opinion in self._opinions():
             yield log_odds(opinion, shares)
 
-    def hidden_odds(self, nodes: Ints, shares: Doubles, labels: NDArray[np.integer]) -> list[Doubles]:
+    def hidden_odds(self, nodes: Ints, shares: Doubles, labels: NDArray[np.integer]) -> list[Floats]:
         """The log-odds of each expert for some seeds, while these are hidden, given the labels by heat then."""
         asked = np.searchsorted(self.seeds.nodes, nodes)
         taught = np.setdiff1d(np.arange(len(self.seeds.nodes)), asked)
@@ -172,7 +172,7 @@ def _agreed(
     prior = prior_weights(names, evidence.prior)
     reached: Mask = np.asarray(heat.any(axis=1))
     odds = np.empty((len(names), *heat.shape), np.float32)  # filled in turn, since it may be large
-    for place, each in enumerate(chain([odds_of(heat, shares)], panel.odds(shares, labels))):
+    for place, each in enumerate(chain([odds_of(heat.astype(np.float32), shares)], panel.odds(shares, labels))):
         odds[place] = each
     known = None if evidence.beyond_links else reached
     if isinstance(earlier, Agreed) and earlier.combination.names == names:

@@ -39,10 +39,13 @@ PROJECTED, AT_ONCE = 64, 16  # columns of the random projection that estimates l
 
 def averaging(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
     """The matrix P (n, n) that averages over neighbours; arcs count in both directions."""
-    matrix = graph.edges_only.adjacency
-    sums = np.asarray(matrix.sum(axis=1, dtype=np.float64)).ravel()
-    scale = np.divide(1, sums, out=np.zeros(len(sums)), where=sums > 0)
-    return csr_array(diags_array(scale.astype(dtype)) @ matrix.astype(dtype, copy=False))
+    csr = graph.edges_only.csr
+    sums = csr.sums
+    scale = np.divide(1, sums, out=np.zeros(csr.n), where=sums > 0).astype(dtype)
+    shares = np.repeat(scale, np.diff(csr.indptr))
+    if csr.weights is not None:
+        shares *= csr.weights
+    return csr_array((shares, csr.indices, csr.indptr), shape=(csr.n, csr.n))
 
 
 def convolving(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
@@ -111,15 +114,16 @@ class Regression:
         near = np.unique(walk.indices)  # the others need not be converted
         return diags_array(scale[nodes]) @ walk[:, near] @ self.rows[near]
 
-    def logits(self, weights: Doubles) -> Doubles:
-        """(n, K) the logits of all nodes, from the weights of the columns."""
-        found = np.zeros((self.rows.shape[0], weights.shape[1]))
+    def logits(self, weights: Doubles) -> Floats:
+        """(n, K) the logits of all nodes, from the weights of the columns, in the precision of the features."""
+        found = np.zeros((self.rows.shape[0], weights.shape[1]), self.rows.dtype)
         parts = np.split(weights.astype(self.rows.dtype, copy=False), len(self.scales))
         for part, (hop, scale) in zip(parts, self.scales.items(), strict=True):
             mean = self.rows @ part
             for _ in range(hop):
                 mean = self.average @ mean
-            found += scale[:, None] * mean
+            mean *= scale[:, None]
+            found += mean
         return found
 
 
@@ -160,7 +164,7 @@ class Lesson:
             self.own = np.asarray(self.own.toarray() if issparse(self.own) else self.own, dtype=np.float64)
         self.products = _products(self.own, self.own) if self.wide and len(nodes) <= MOST_PRODUCTS else None
 
-    def log_probabilities(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None = None) -> Doubles:
+    def log_probabilities(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None = None) -> Floats:
         """(m, K) of the seeds in some places, or of all nodes, given the classes of those in other places.
 
         Minus infinity for a class without a seed.
@@ -180,7 +184,7 @@ class Lesson:
         found[:, present] = logits
         return found
 
-    def _logits(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None) -> Doubles:
+    def _logits(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None) -> Floats:
         if not self.wide:
             weights, bias = fit_columns(self.own[taught], codes, n_classes, c=self.regression.c)
         else:
@@ -188,7 +192,11 @@ class Lesson:
             if asked is not None and self.products is not None:
                 return self._gram(asked, taught) @ weights + bias
             weights = self.own[taught].T @ weights
-        return (self.regression.logits(weights) if asked is None else self.own[asked] @ weights) + bias
+        if asked is not None:
+            return self.own[asked] @ weights + bias
+        logits = self.regression.logits(weights)
+        logits += bias
+        return logits
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
         if self.products is None:
