@@ -210,6 +210,11 @@ def test_completion_is_installed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMMANDS)
+def test_the_usage_names_every_argument(run: Run, name: str) -> None:
+    assert "ARGS" not in run(name, "--help").out.partition("\n\n")[0]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_documented(name: str) -> None:
     assert f"\n## isotherm {name}\n" in GUIDE
     assert f"isotherm {name}" in README

@@ -36,13 +36,13 @@ app = App(
     config=Env("ISOTHERM_", command=False, show=False),
     suppress_keyboard_interrupt=False,
 )
-app.command(classify.classify, help_epilogue=classify.EXAMPLES, sort_key=1)
+app.command(classify.classify, usage=classify.USAGE, help_epilogue=classify.EXAMPLES, sort_key=1)
 app.command(explain.explain, usage=explain.USAGE, help_epilogue=explain.EXAMPLES, sort_key=2)
 app.command(suggest.suggest, usage=suggest.USAGE, help_epilogue=suggest.EXAMPLES, sort_key=3)
 app.command(update.update, help_epilogue=update.EXAMPLES, sort_key=3.2)
 app.command(explore.explore, usage=explore.USAGE, help_epilogue=explore.EXAMPLES, sort_key=3.5)
 app.command(plot.plot, help_epilogue=plot.EXAMPLES, sort_key=3.6)
-app.command(evaluate.evaluate, help_epilogue=evaluate.EXAMPLES, sort_key=4)
+app.command(evaluate.evaluate, usage=evaluate.USAGE, help_epilogue=evaluate.EXAMPLES, sort_key=4)
 app.command(compare.compare, help_epilogue=compare.EXAMPLES, sort_key=4)
 app.command(demo.demo, help_epilogue=demo.EXAMPLES, sort_key=5)
 app.command(pack.pack, usage=pack.USAGE, help_epilogue=pack.EXAMPLES, sort_key=6)

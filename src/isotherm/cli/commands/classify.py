@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from isotherm.cli.inputs.reading import Files
     from isotherm.study.tables import HiddenAccuracy
 
-__all__ = ["EXAMPLES", "classify"]
+__all__ = ["EXAMPLES", "USAGE", "classify"]
 
+USAGE = "isotherm classify [OPTIONS] EDGES [SEEDS]"
 EXAMPLES = f"""{VARIABLES}
 
 Examples:
@@ -47,13 +48,14 @@ def classify(
 ) -> None:
     """Label all nodes of a graph from a few known ones.
 
-    The suffix of a file decides its format: .csv .tsv .txt .parquet .arrow
-    .mtx .npz .graphml .gexf .graph; text also with .gz or .zst. The result has
-    one row for each node, in order of first appearance: node, label,
-    confidence. An unreached node has an empty label and confidence 0. About 80%
-    of the labels with confidence 0.8 are right. With --multi-label there is a
-    row for each label of a node. Exit status: 0 success, 2 bad input, 3 warnings
-    with --strict, 1 an error inside isotherm.
+    The suffix of a file decides its format: .csv .tsv .txt .jsonl .parquet
+    .arrow .xlsx .mtx .npz .mat .graphml .gexf .gml .net .graph .iso; text also
+    with .gz, .zst, .bz2, .xz or .zip. The result has one row for each node, in
+    order of first appearance: node, label, confidence. An unreached node has an
+    empty label and confidence 0. About 80% of the labels with confidence 0.8 are
+    right. With --multi-label there is a row for each label of a node. Exit
+    status: 0 success, 2 bad input, 3 warnings with --strict, 1 an error inside
+    isotherm.
     """
     stages = Stages(quiet=quiet)
     with collected_warnings(quiet) as warned:

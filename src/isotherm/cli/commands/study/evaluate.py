@@ -29,8 +29,9 @@ from isotherm.cli.terminal.signals import exit_at_once
 from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import LABELS, UsageError, collected_warnings, refuse_warnings, say, usage_errors
 
-__all__ = ["EXAMPLES", "evaluate"]
+__all__ = ["EXAMPLES", "USAGE", "evaluate"]
 
+USAGE = "isotherm evaluate [OPTIONS] EDGES [LABELS]"
 EXAMPLES = f"""{VARIABLES}
 
 Examples:
