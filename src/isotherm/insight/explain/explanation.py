@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines
+from isotherm import engines, kernels
 from isotherm.arrays import Doubles
 from isotherm.graphs.html import table
 from isotherm.insight.confidence.found import Experts
@@ -225,7 +225,9 @@ class Explainer:
         outcome = self.fit.outcome
         if not outcome.kept:
             return {}
-        means: Doubles = np.mean(outcome.temperatures[outcome.reached], axis=0, dtype=np.float64)
+        temperatures = np.ascontiguousarray(outcome.temperatures)
+        count, *sums = kernels.active.table_moments(temperatures, kernels.thread_count(self.fit.options.threads))
+        means = np.array(sums[: temperatures.shape[1]]) / max(count, 1)
         return dict(zip(self.fit.seeds.classes.tolist(), means.tolist(), strict=True))
 
     def _opinions(self, node: Any) -> dict[str, dict[Any, float]]:
