@@ -214,7 +214,9 @@ def _spread(kinds: Doubles) -> Doubles:
     known = kinds[:, ~np.isnan(kinds[0, :, 0])]
     if not known.size:
         return np.ones(len(kinds))
-    spread = np.sqrt(np.mean((known - known.mean(axis=2, keepdims=True)) ** 2, axis=(1, 2)))
+    mean = np.einsum("shk->sh", known) / known.shape[2]  # faster than known.mean(axis=2)
+    off = known - mean[:, :, None]
+    spread = np.sqrt(np.einsum("shk,shk->s", off, off) / known[0].size)
     return np.where(spread > 0, spread, 1)
 
 

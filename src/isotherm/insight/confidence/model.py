@@ -68,11 +68,15 @@ class Fitting(NamedTuple):
 
 
 class _Loss:
-    """Minus the penalised log-likelihood, and its gradient by slopes, biases and the logit of the lapse rate."""
+    """Minus the penalised log-likelihood, and its gradient by slopes, biases and the logit of the lapse rate.
+
+    Tables have a row for each class and a column for each seed, because NumPy sums over rows faster.
+    """
 
     def __init__(self, kinds: Doubles, codes: Ints, shares: Doubles, lapses: float) -> None:
-        self.kinds, self.codes, self.shares, self.lapses = kinds, codes, shares, lapses
-        self.rows, self.flat = np.arange(len(codes)), kinds.reshape(len(kinds), kinds[0].size)
+        self.codes, self.shares, self.lapses = codes, shares, lapses
+        self.kinds = np.ascontiguousarray(kinds.transpose(0, 2, 1))  # (s, K, h)
+        self.places, self.flat = np.arange(len(codes)), self.kinds.reshape(len(kinds), kinds[0].size)
         self.prior = np.log(shares, out=np.full(len(shares), -np.inf), where=shares > 0)
         slopes = np.full(len(kinds), PRIOR_SLOPE)
         self.start = np.concatenate([slopes, np.zeros(len(shares)), [np.log(lapses / FOLLOWED)]])
@@ -80,8 +84,8 @@ class _Loss:
     def model(self, x: Doubles) -> Model:
         """The model with these parameters; the covariance is the inverse of the curvature by the slopes."""
         slopes, bias, lapse, found, follows, _ = self._read(x)
-        mean = np.einsum("shk,hk->sh", self.kinds, found)
-        deviations = (self.kinds - mean[:, :, None]) * np.sqrt(found * follows[:, None])  # (s, h, K)
+        mean = np.einsum("skh,kh->sh", self.kinds, found)
+        deviations = (self.kinds - mean[:, None, :]) * np.sqrt(found * follows)  # (s, K, h)
         flat = deviations.reshape(len(slopes), -1)
         curvature = flat @ flat.T + RIDGE * np.eye(len(slopes))
         return Model(slopes, np.linalg.inv(curvature), bias, lapse)
@@ -89,29 +93,30 @@ class _Loss:
     def _read(self, x: Doubles) -> tuple[Doubles, Doubles, float, Doubles, Doubles, Doubles]:
         """Slopes, biases and lapse rate; then, for each seed, three kinds of probabilities.
 
-        These are the class probabilities without lapses (h, K), the posterior probability of no lapse (h,), and the
+        These are the class probabilities without lapses (K, h), the posterior probability of no lapse (h,), and the
         probability of the true class (h,).
         """
-        slopes, bias = np.split(x[:-1], [len(self.kinds)])
+        slopes, bias = x[: len(self.kinds)], x[len(self.kinds) : -1]
         lapse = float(expit(x[-1]))
-        logits = (slopes @ self.flat).reshape(len(self.codes), len(self.shares)) + self.prior + bias
-        found = np.exp(logits - logits.max(axis=1, keepdims=True))
-        found /= found.sum(axis=1, keepdims=True)
-        own = (1 - lapse) * found[self.rows, self.codes]
+        logits = (slopes @ self.flat).reshape(len(self.shares), len(self.codes)) + (self.prior + bias)[:, None]
+        found = np.exp(logits - logits.max(axis=0))
+        found /= found.sum(axis=0)
+        own = (1 - lapse) * found[self.codes, self.places]
         mixed = own + lapse * self.shares[self.codes]
         return slopes, bias, lapse, found, own / mixed, mixed
 
     def __call__(self, x: Doubles) -> tuple[float, Doubles]:
         slopes, bias, lapse, found, follows, mixed = self._read(x)
-        by_logit = found * follows[:, None]  # gradient of the unpenalised loss by the logits (h, K)
-        by_logit[self.rows, self.codes] -= follows
+        by_logit = found * follows  # gradient of the unpenalised loss by the logits (K, h)
+        by_logit[self.codes, self.places] -= follows
         off = slopes - PRIOR_SLOPE
         value = -np.log(mixed).sum() + RIDGE / 2 * off @ off + BIAS_RIDGE / 2 * bias @ bias
         value -= self.lapses * np.log(lapse) + FOLLOWED * np.log1p(-lapse)
-        lapses = np.sum(1 - follows) + self.lapses
+        followed = follows.sum()
+        lapses = len(follows) - followed + self.lapses
         gradient = (
             self.flat @ by_logit.ravel() + RIDGE * off,
-            by_logit.sum(axis=0) + BIAS_RIDGE * bias,
-            [(lapses + np.sum(follows) + FOLLOWED) * lapse - lapses],
+            by_logit.sum(axis=1) + BIAS_RIDGE * bias,
+            [(lapses + followed + FOLLOWED) * lapse - lapses],
         )
         return float(value), np.concatenate(gradient)
