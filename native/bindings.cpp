@@ -12,6 +12,7 @@
 #include "components.hpp"
 #include "elimination.hpp"
 #include "push.hpp"
+#include "signs.hpp"
 
 void define_layout(nb::module_& m);  // layout_bindings.cpp
 
@@ -194,6 +195,17 @@ NB_MODULE(_native, m) {
           rehash(old.data(), static_cast<int64_t>(old.shape(0)), {fresh.data(), static_cast<int64_t>(fresh.shape(0))});
         },
         nb::arg("old").noconvert(), nb::arg("fresh").noconvert());
+  m.def("sign_average",
+        [](Indptr indptr, Indices indices, Weights<float> weights, Vector<const float> scale, Vector<const float> size,
+           Block<const uint8_t> bits, Block<float> out, int threads) {
+          const Csr<float> graph = csr<float>(indptr, indices, weights);
+          nb::gil_scoped_release release;
+          const auto run = graph.weights ? sign_average<true> : sign_average<false>;
+          run(graph, scale.data(), size.data(), bits.data(), out.data(), threads);
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("scale").noconvert(), nb::arg("size").noconvert(), nb::arg("bits").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("reach",
         [](Indptr indptr, Indices indices, Vector<uint8_t> reached) {
           nb::gil_scoped_release release;

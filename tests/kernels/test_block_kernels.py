@@ -102,6 +102,21 @@ def test_cg_step_and_turn(backend: ModuleType, dtype: Any, width: int) -> None:
 
 @each_backend
 @pytest.mark.parametrize("weighted", [False, True])
+def test_signs(backend: ModuleType, weighted: bool) -> None:
+    """The product with random signs, of which the first byte of a node has the first eight."""
+    n, rng = 700, np.random.default_rng(4)
+    graph, matrix = random_graph(n, weighted, np.float32)
+    size, scale = rng.random((2, n)).astype(np.float32)
+    scale[::7] = 0
+    bits, out = rng.integers(256, size=(n, 2), dtype=np.uint8), random_block(n, 16, np.float32, 2)
+    signs = np.array([[1 if byte & 2**power else -1 for byte in row for power in range(7, -1, -1)] for row in bits])
+    expected = np.where(scale[:, None] > 0, scale[:, None] * (matrix @ (size[:, None] * signs)), out)
+    backend.sign_average(*graph, scale, size, bits, out, 2)
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+
+
+@each_backend
+@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("width", kernels.WIDTHS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_some_rows(backend: ModuleType, dtype: Any, width: int, weighted: bool) -> None:

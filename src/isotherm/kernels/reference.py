@@ -84,6 +84,21 @@ def average(
     out[:] = np.where(scale[:, None] > 0, product, out)
 
 
+def sign_average(
+    indptr: Indptr,
+    indices: Indices,
+    weights: Floats | None,
+    scale: Floats,
+    size: Floats,
+    bits: NDArray[np.uint8],
+    out: Floats,
+    threads: int,
+) -> None:
+    """`average`, where x (n, 16) is ``size`` times signs: 1 where a bit of ``bits`` (n, 2) is set, else -1."""
+    signs = 2 * np.unpackbits(bits, axis=1).astype(np.float32) - 1
+    average(indptr, indices, weights, scale, size[:, None] * signs, out, threads)
+
+
 def cg_step(
     scale: Floats, closing: Floats, alpha: Floats, p: Floats, q: Floats, x: Floats, r: Floats, threads: int
 ) -> NDArray[np.float64]:

@@ -30,7 +30,7 @@ MOST_COLUMNS = 128  # of random signs
 MOST_WORK = 500_000_000  # matrix entries times columns times steps; one block is always allowed
 SMALL = 256  # up to this many nodes, likeness is exact
 SAMPLE = 1000, 5000  # least and largest number of nodes in the sample of `Cover`
-CHUNK_ENTRIES = 100_000  # likenesses computed at once, so that they fit in the cache
+CHUNK_ENTRIES = 400_000  # likenesses computed at once, so that they fit in the cache
 
 
 def profiles(lifting: Lifting, nodes: Ints, options: SolveOptions) -> NDArray[np.float32]:
@@ -39,7 +39,8 @@ def profiles(lifting: Lifting, nodes: Ints, options: SolveOptions) -> NDArray[np
     The vectors of the copies of a node are concatenated.
     """
     heat, copies = in_type(lifting.heat, np.float32), np.add.outer(nodes, lifting.offsets)  # (rows, copies)
-    blocks = [_spread(heat, lifting.heat.sums, start, copies, options) for start in _starts(heat)]
+    walk = _Walk(heat, lifting.heat.sums, options)
+    blocks = [walk.last_two(first, copies) for first in walk.first_steps()]
     joined = np.concatenate(blocks, axis=2).reshape(len(nodes), -1)
     length = np.linalg.norm(joined, axis=1, keepdims=True)
     return np.divide(joined, length, out=np.zeros_like(joined), where=length > 0)
@@ -96,48 +97,51 @@ class Cover:
             yield self.rows[places[start : start + step]] @ self.sample.T
 
 
-def _starts(heat: Csr) -> Iterator[NDArray[np.float32]]:
-    """Blocks of columns: the identity matrix for a small graph, else random signs."""
-    if heat.n <= SMALL:
-        for first in range(0, heat.n, WIDTH):
-            start = kernels.block(heat.n, WIDTH, np.float32)
-            np.fill_diagonal(start[first:], 1)
-            yield start
-        return
-    rng = np.random.default_rng(0)
-    for _ in range(np.clip(MOST_WORK // (WIDTH * STEPS * max(heat.entries, 1)), 1, MOST_COLUMNS // WIDTH)):
-        yield _signs(rng, heat.n)
+class _Walk:
+    """Steps of a random walk, for blocks of columns."""
 
+    def __init__(self, heat: Csr, degree: Doubles, options: SolveOptions) -> None:
+        self.heat, self.degree, self.options = heat, degree.astype(np.float32), options
+        self.scale = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
+        self.threads = kernels.thread_count(options.threads)
 
-def _signs(rng: np.random.Generator, n: int) -> NDArray[np.float32]:
-    """Random signs, shape (n, WIDTH); a byte gives eight."""
-    table = 2 * np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).astype(np.float32) - 1  # (256, 8)
-    signs = kernels.block(n, WIDTH, np.float32)
-    chosen = rng.integers(256, size=n * WIDTH // 8, dtype=np.uint8)
-    table.take(chosen, axis=0, out=signs.reshape(-1, 8), mode="clip")
-    return signs
+    def first_steps(self) -> Iterator[NDArray[np.float32]]:
+        """Blocks of ``P (I - 1 pi) D^-1/2 x``, where x is the identity for a small graph, else random signs."""
+        n, entries = self.heat.n, max(self.heat.entries, 1)
+        size = np.sqrt(self.scale)
+        if n <= SMALL:
+            for first in range(0, n, WIDTH):
+                start = self._block()
+                np.fill_diagonal(start[first:], size[first : first + WIDTH])
+                yield self._centered(self._step(start, self._block()))
+            return
+        rng = np.random.default_rng(0)
+        for _ in range(np.clip(MOST_WORK // (WIDTH * STEPS * entries), 1, MOST_COLUMNS // WIDTH)):
+            bits, out = rng.integers(256, size=(n, WIDTH // 8), dtype=np.uint8), self._block()
+            kernels.active.sign_average(*self.heat, self.scale, size, bits, out, self.threads)
+            yield self._centered(out)
 
+    def last_two(self, x: NDArray[np.float32], rows: Ints) -> NDArray[np.float32]:
+        """The sum of the last two steps at some rows, given the first step x, which is overwritten."""
+        swept = self._block()
+        for _ in range(STEPS - 2):
+            x, swept = self._step(x, swept), x
+        last = np.zeros_like(self.scale)
+        last[rows] = self.scale[rows]
+        engines.average(self.heat, last, x, swept, self.options)
+        return x[rows] + swept[rows]
 
-def _spread(
-    heat: Csr, degree: Doubles, x: NDArray[np.float32], rows: Ints, options: SolveOptions
-) -> NDArray[np.float32]:
-    """Some rows of F x, the sum of the last two of four steps; x is overwritten."""
-    scale = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
-    x *= np.sqrt(scale)[:, None]
-    _subtract_mean(x, degree.astype(np.float32), kernels.thread_count(options.threads))
-    swept = kernels.block(heat.n, WIDTH, np.float32)
-    for _ in range(STEPS - 1):
-        engines.average(heat, scale, x, swept, options)
-        x, swept = swept, x
-    last = np.zeros_like(scale)
-    last[rows] = scale[rows]
-    engines.average(heat, last, x, swept, options)
-    return x[rows] + swept[rows]
+    def _block(self) -> NDArray[np.float32]:
+        return kernels.block(self.heat.n, WIDTH, np.float32)
 
+    def _step(self, x: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
+        engines.average(self.heat, self.scale, x, out, self.options)
+        return out
 
-def _subtract_mean(x: NDArray[np.float32], degree: NDArray[np.float32], threads: int) -> None:
-    """Subtract the mean of each column, weighted by degree, at the nodes that have edges."""
-    group, sums = np.where(degree > 0, 0, -1).astype(np.int32), np.zeros((1, x.shape[1]))
-    kernels.active.group_sums(group, degree, x, sums, threads)
-    mean = (sums / max(float(degree.sum(dtype=np.float64)), 1e-300)).astype(np.float32)
-    kernels.active.group_shift(group, None, -mean, x, threads)
+    def _centered(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Subtract the mean of each column, weighted by degree, at nodes with edges; steps do not change this mean."""
+        group, sums = np.where(self.degree > 0, 0, -1).astype(np.int32), np.zeros((1, x.shape[1]))
+        kernels.active.group_sums(group, self.degree, x, sums, self.threads)
+        mean = (sums / max(float(self.degree.sum(dtype=np.float64)), 1e-300)).astype(np.float32)
+        kernels.active.group_shift(group, None, -mean, x, self.threads)
+        return x
