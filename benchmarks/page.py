@@ -159,8 +159,8 @@ Labels are counted on fifty graphs, drawn into two halves: the policy of `sugges
 the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.
 
 Answers are bounded by products over the whole graph, where heat is everywhere after three steps. `explain` needs three
-products with two columns: together a twentieth of a fit, so the goal leaves nothing for the rest. Eight more labels need
-four products with eight columns, a sixth of a fit; following their heat until it is mixed, and adding it to the
+products with two columns: together a twentieth of a fit, so the goal leaves nothing for the rest. Eight more labels
+need four products with eight columns, a sixth of a fit; following their heat until it is mixed, and adding it to the
 temperatures of all classes, takes as long again. `suggest` needs five narrow products and four with 16 columns, of
 which the first reads signs of a bit each, and the last is taken at some rows only.""",
     ),
