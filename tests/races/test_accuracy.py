@@ -1,6 +1,7 @@
 """The table of accuracy, on small graphs: it is kept, resumed, extended, and turned into figures."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from benchmarks.accuracy import command, graphs
 from benchmarks.accuracy import page as pages
 from benchmarks.accuracy.graphs import PUBLIC, Facts, facts, load_item
 from benchmarks.accuracy.halves import HALVES, WITH_FEATURES
+from benchmarks.accuracy.losses import reason
 from benchmarks.accuracy.picture import draw_differences
 from benchmarks.accuracy.runs import SLOW, Row, add_rows, pack, read_rows, run_method, unpack
 from benchmarks.accuracy.statistics import Panel, estimate
@@ -176,6 +178,15 @@ def test_a_share_of_each_class_has_a_seed_of_each() -> None:
     truth = np.repeat([0, 1, 2, -1], [300, 90, 3, 50])
     seeds = graphs.BY_CLASS["1% of each class"](truth, np.random.default_rng(0))
     assert np.bincount(truth[seeds]).tolist() == [3, 1, 1]
+
+
+def test_losses_have_reasons() -> None:
+    clear = Facts("clear", 3000, 9000, 4, 0, 0.9, 0.3, 0.4, 0.0)
+    assert reason(clear, "3 per class").startswith("12 seeds in all, too few to calibrate by")
+    assert reason(clear, "5%") == "90% of links join a class to itself, 30% by chance"
+    assert reason(replace(clear, alike=0.35), "3 per class").startswith("classes hardly follow links")
+    assert reason(replace(clear, edges=90_000), "5%").startswith("dense: 60 neighbours")
+    assert reason(replace(clear, alike=np.nan), "5%") == "no link joins two labelled nodes"
 
 
 def test_rows_survive_the_file(tmp_path: Path) -> None:
