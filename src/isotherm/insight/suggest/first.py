@@ -52,7 +52,7 @@ def suggest(
     Two stars that are joined at their hubs:
 
     >>> import isotherm as iso
-    >>> stars = iso.Graph.from_edges(["a"] * 4 + ["b"] * 3, ["b", "a1", "a2", "a3", "b1", "b2", "b3"])
+    >>> stars = iso.Graph.from_edges(["a"] * 5 + ["b"] * 3, ["b", "a1", "a2", "a3", "a4", "b1", "b2", "b3"])
     >>> iso.suggest(stars, 2).tolist()
     ['a', 'b']
     """
