@@ -15,7 +15,8 @@ from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
 from isotherm.insight.experts.evidence import Rows
-from isotherm.insight.experts.regression import PROJECTED, Regression, loop_weight, random_directions
+from isotherm.insight.experts.links import links, mean_weight
+from isotherm.insight.experts.regression import PROJECTED, Regression, random_directions
 
 __all__ = ["Diffusion", "diffusion_is_cheap"]
 
@@ -44,9 +45,9 @@ class Diffusion(Regression):
 
     def __init__(self, rows: Rows, graph: Graph, options: SolveOptions) -> None:
         super().__init__(rows)
-        csr, self.options = graph.edges_only.csr, options
+        csr, self.options = links(graph), options
         self.csr = csr._replace(weights=None if csr.weights is None else csr.weights.astype(np.float32))
-        loop = loop_weight(csr.weights)
+        loop = mean_weight(csr.weights)
         self.root = (1 / np.sqrt(csr.sums + loop)).astype(np.float32)
         self.own_share = np.float32(loop) * self.root[:, None] ** 2
         squares = sum((part**2).sum(axis=1) for part in self._spread(rows @ random_directions(rows)))

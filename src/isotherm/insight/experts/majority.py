@@ -13,6 +13,7 @@ from isotherm import engines, kernels
 from isotherm.arrays import Floats, Ints
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
+from isotherm.insight.experts.links import links
 
 __all__ = ["Majority"]
 
@@ -35,7 +36,7 @@ class Majority:
     """
 
     def __init__(self, graph: Graph, options: SolveOptions, n_classes: int) -> None:
-        self.heat, self.options, self.n_classes = graph.edges_only.csr, options, n_classes
+        self.heat, self.options, self.n_classes = links(graph), options, n_classes
         degrees = self.heat.sums.astype(np.float32)
         self.scale = np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 

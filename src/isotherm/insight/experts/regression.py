@@ -16,6 +16,7 @@ from scipy.sparse import csr_array, diags_array, eye_array, hstack, issparse
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.graphs import Graph
 from isotherm.insight.experts.evidence import Rows
+from isotherm.insight.experts.links import links, mean_weight
 from isotherm.insight.experts.logistic import fit_columns, fit_gram
 
 __all__ = [
@@ -25,7 +26,6 @@ __all__ = [
     "Regression",
     "averaging",
     "convolving",
-    "loop_weight",
     "random_directions",
     "unit_rows",
 ]
@@ -39,7 +39,7 @@ PROJECTED, AT_ONCE = 64, 16  # columns of the random projection that estimates l
 
 def averaging(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
     """The matrix P (n, n) that averages over neighbours; arcs count in both directions."""
-    csr = graph.edges_only.csr
+    csr = links(graph)
     sums = csr.sums
     scale = np.divide(1, sums, out=np.zeros(csr.n), where=sums > 0).astype(dtype)
     shares = np.repeat(scale, np.diff(csr.indptr))
@@ -53,15 +53,10 @@ def convolving(graph: Graph, dtype: DTypeLike = np.float64) -> csr_array:
 
     A loop weighs as much as the mean edge. Unlike P, it counts neighbours with many links of their own less.
     """
-    matrix = graph.edges_only.adjacency
-    looped = matrix + loop_weight(matrix.data) * eye_array(matrix.shape[0])
+    matrix = links(graph).to_scipy()
+    looped = matrix + mean_weight(matrix.data) * eye_array(matrix.shape[0])
     root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
     return csr_array(root @ looped @ root).astype(dtype, copy=False)
-
-
-def loop_weight(weights: Floats | None) -> float:
-    """The weight of a loop in graph convolutions: that of the mean edge."""
-    return 1.0 if weights is None or not len(weights) else float(weights.mean(dtype=np.float64))
 
 
 def unit_rows(features: Rows) -> Rows:

@@ -16,6 +16,7 @@ from isotherm import engines, kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
+from isotherm.insight.experts.links import links, mean_weight
 
 __all__ = ["Structure", "degree_features", "spectral_features"]
 
@@ -64,8 +65,9 @@ def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = 
 
 
 def degree_features(graph: Graph) -> Doubles:
-    """(n, 2) the logarithm of the degree of each node, and its square, standardised."""
-    logs = np.log1p(graph.edges_only.csr.sums)
+    """(n, 2) the logarithm of the degree of each node, in mean edges, and its square, standardised."""
+    csr = links(graph)
+    logs = np.log1p(csr.sums / mean_weight(csr.weights))
     found = np.stack([logs, logs**2], axis=1)
     spread = found.std(axis=0)
     return (found - found.mean(axis=0)) / np.where(spread > 0, spread, 1)
@@ -78,7 +80,7 @@ class _Spectrum:
     """
 
     def __init__(self, graph: Graph, options: SolveOptions) -> None:
-        heat, self.options = graph.edges_only.csr, options
+        heat, self.options = links(graph), options
         self.heat = heat._replace(weights=None if heat.weights is None else heat.weights.astype(np.float32))
         degrees = heat.sums
         self.degrees = (degrees + REGULARISATION * (degrees.mean() or 1)).astype(np.float32)
