@@ -16,7 +16,7 @@ from isotherm.seeds import sample
 from isotherm.seeds.encoding import encode_labels
 from isotherm.study.datasets import debian_packages, karate_club
 
-__all__ = ["GRAPHS", "amazon", "cora", "debian", "karate", "made_up"]
+__all__ = ["GRAPHS", "amazon", "cora", "debian", "karate", "made_up", "write_club"]
 
 DATA = Path(os.environ.get("ISOTHERM_DATA", "../shared/data"))
 TOPICS = ("Theory", "Reinforcement", "Genetic", "Neural", "Probabilistic", "Case based", "Rules")  # of Cora, by number
@@ -97,3 +97,14 @@ GRAPHS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "amazon": (amazon, ["edges.tsv", "seeds.tsv"]),
     "made_up": (made_up, ["edges.npz", "seeds.tsv"]),
 }
+
+
+def write_club(folder: Path) -> Path:
+    """The Karate Club with its two leaders as seeds, in files."""
+    graph = karate_club().graph
+    rows = graph.csr.rows.tolist(), graph.csr.indices.tolist()
+    nodes = graph.nodes.tolist()
+    edges = [f"{nodes[a]},{nodes[b]}" for a, b in zip(*rows, strict=True) if a < b]
+    (folder / "edges.csv").write_text("\n".join(["from,to", *edges]) + "\n")
+    (folder / "seeds.csv").write_text(f"member;side\n{nodes[0]};Hi\n{nodes[33]};Officer\n")
+    return folder

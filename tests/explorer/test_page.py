@@ -1,7 +1,6 @@
-"""The page in a real browser: what a person sees, clicks and types, and what no name or other site can do to it."""
+"""The page in a real browser: what a person sees, clicks and types, and what no name can do to it."""
 
 import csv
-import http.client
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import command
-from page_graphs import made_up
-from pages import PATIENCE, SETTLED, Server, View, browser
+from page_graphs import made_up, write_club
+from pages import SETTLED, Server, View, browser
 
 import isotherm as iso
 from isotherm.study.datasets import karate_club
@@ -29,17 +28,6 @@ HOSTILE = [
 def window() -> Iterator[Any]:
     with browser() as opened:
         yield opened
-
-
-def write_club(folder: Path) -> Path:
-    """The Karate Club with its two leaders as seeds, in files."""
-    graph = karate_club().graph
-    rows = graph.csr.rows.tolist(), graph.csr.indices.tolist()
-    nodes = graph.nodes.tolist()
-    edges = [f"{nodes[a]},{nodes[b]}" for a, b in zip(*rows, strict=True) if a < b]
-    (folder / "edges.csv").write_text("\n".join(["from,to", *edges]) + "\n")
-    (folder / "seeds.csv").write_text(f"member;side\n{nodes[0]};Hi\n{nodes[33]};Officer\n")
-    return folder
 
 
 @pytest.fixture
@@ -332,53 +320,6 @@ def test_names_in_the_neighbourhood_do_not_overlap(window: Any, tmp_path: Path) 
         assert shown >= 8
         assert overlapping == 0
         finish(view)
-
-
-class TestTheDoor:
-    def ask(self, server: Server, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
-        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
-        connection.putrequest(method, path, skip_host="Host" in headers)
-        for name, value in headers.items():
-            connection.putheader(name.replace("_", "-"), value)
-        connection.endheaders(b'{"node": 1, "label": "Hi"}' if method == "POST" else None)
-        answer = connection.getresponse()
-        content = answer.read().decode()
-        connection.close()
-        return answer.status, content
-
-    def test_a_known_address_is_answered(self, calm: Server) -> None:
-        assert self.ask(calm, f"/{calm.token}/api/state")[0] == 200
-
-    def test_a_wrong_token_finds_nothing(self, calm: Server) -> None:
-        for path in (
-            "/",
-            "/api/state",
-            "/wrong/api/state",
-            f"/{calm.token}x/api/state",
-            f"/{calm.token}/../etc/passwd",
-        ):
-            assert self.ask(calm, path)[0] == 404
-
-    def test_a_wrong_host_is_refused(self, calm: Server) -> None:
-        for host in ("evil.example", f"evil.example:{calm.port}", "127.0.0.1"):
-            assert self.ask(calm, f"/{calm.token}/api/state", Host=host)[0] == 403
-
-    def test_another_origin_is_refused(self, calm: Server) -> None:
-        for headers in ({"Origin": "http://evil.example"}, {"Origin": "null"}, {"Sec_Fetch_Site": "cross-site"}):
-            assert self.ask(calm, f"/{calm.token}/api/state", **headers)[0] == 403
-
-    def test_a_form_cannot_label(self, calm: Server) -> None:
-        kind = {"Content_Type": "text/plain", "Content_Length": "26"}
-        assert self.ask(calm, f"/{calm.token}/api/label", "POST", **kind)[0] == 415
-        assert self.ask(calm, f"/{calm.token}/api/label", "DELETE")[0] == 403
-
-    def test_another_site_cannot_read_it(self, window: Any, calm: Server) -> None:
-        page = window.new_page()
-        page.route("http://evil.example/", lambda route: route.fulfill(body="<p>evil", content_type="text/html"))
-        page.goto("http://evil.example/")
-        tried = page.evaluate(f"() => fetch('{calm.address}api/state').then(() => 'read', () => 'refused')")
-        assert tried == "refused"
-        page.close()
 
 
 SEEN = """(() => {
