@@ -7,11 +7,12 @@
 template <class F>
 auto with_width(size_t width, F&& f) {
   switch (width) {
+    case 1: return f(std::integral_constant<int, 1>{});
     case 2: return f(std::integral_constant<int, 2>{});
     case 4: return f(std::integral_constant<int, 4>{});
     case 8: return f(std::integral_constant<int, 8>{});
     case 16: return f(std::integral_constant<int, 16>{});
-    default: throw nb::value_error("a block has 2, 4, 8 or 16 columns");
+    default: throw nb::value_error("a block has 1, 2, 4, 8 or 16 columns");
   }
 }
 

@@ -1,7 +1,7 @@
 // The hot loops, on bare arrays. src/isotherm/kernels/reference.py has the same functions in SciPy.
 //
 // A graph is in compressed sparse rows: indptr (n + 1), indices (entries), weights (entries), or null if all are one.
-// A block is a row-major n x W array of temperatures, where W is 2, 4, 8 or 16. In float32 a row fills at most one
+// A block is a row-major n x W array of temperatures, where W is 1, 2, 4, 8 or 16. In float32 a row fills at most one
 // cache line. The columns of a row are the lanes of one register or of several (rows.hpp).
 #pragma once
 #include <cmath>

@@ -13,6 +13,19 @@
 
 namespace isotherm {
 
+// Types for W numbers that fit a register, and for the same in memory. A single number is itself: GCC keeps vectors of
+// one number in memory, which takes five times as long.
+template <class T, int W>
+struct Packed {
+  typedef T Lanes __attribute__((vector_size(sizeof(T) * W)));
+  typedef T Stored __attribute__((vector_size(sizeof(T) * W), aligned(sizeof(T))));
+};
+template <class T>
+struct Packed<T, 1> {
+  using Lanes = T;
+  using Stored = T;
+};
+
 // W numbers of type T, in registers of `Bytes` bytes.
 template <class T, int W, int Bytes, bool Fits = (int{sizeof(T)} * W <= Bytes)>
 struct Row;
@@ -21,8 +34,8 @@ template <class T, int W, int Bytes>
 struct Row<T, W, Bytes, true> {
   using Number = T;
   static constexpr int kWidth = W, kBytes = Bytes, kRegisters = 1;
-  typedef T Lanes __attribute__((vector_size(sizeof(T) * W)));
-  typedef T Stored __attribute__((vector_size(sizeof(T) * W), aligned(sizeof(T))));
+  using Lanes = typename Packed<T, W>::Lanes;
+  using Stored = typename Packed<T, W>::Stored;
   Lanes lanes = {};
 
   ISOTHERM_INLINE static Row at(const T* block, int64_t i = 0) {
@@ -88,7 +101,7 @@ ISOTHERM_INLINE inline Row<T, W / 2, Bytes> half(const Row<T, W, Bytes>& row) {
 // The sum of all lanes. Halves are added, because in a running sum each addition waits for the one before.
 template <class T, int W, int Bytes>
 ISOTHERM_INLINE inline T lane_sum(const Row<T, W, Bytes>& row) {
-  if constexpr (W == 1) return row.lanes[0];
+  if constexpr (W == 1) return row.lanes;
   else return lane_sum(half<false>(row) + half<true>(row));
 }
 
@@ -106,6 +119,7 @@ using Wide = isotherm::Row<double, Row::kWidth, Row::kBytes>;
 template <class T, int W, int Bytes>
 ISOTHERM_INLINE inline Row<double, W, Bytes> widened(const Row<T, W, Bytes>& row) {
   if constexpr (std::is_same_v<T, double>) return row;
+  else if constexpr (W == 1) return {row.lanes};
   else if constexpr (Row<double, W, Bytes>::kRegisters > 1) return {widened(half<false>(row)), widened(half<true>(row))};
   else return converted<Row<double, W, Bytes>>(row, std::make_integer_sequence<int, W>{});
 }

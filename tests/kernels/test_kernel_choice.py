@@ -85,7 +85,7 @@ class TestNative:
         graph, _ = random_graph(20, False, np.float64)
         assert kernels.native is not None
         x, out = np.zeros((20, 3)), np.zeros((20, 3))
-        with pytest.raises(ValueError, match="2, 4, 8 or 16 columns"):
+        with pytest.raises(ValueError, match="1, 2, 4, 8 or 16 columns"):
             kernels.native.sweep(*graph, np.ones(20), np.ones(3), x, out, 1)
 
 

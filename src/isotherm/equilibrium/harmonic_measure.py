@@ -243,7 +243,7 @@ class _Walks:
         self.columns, self.wires, self.flux = source.heat.shape[1], wires, interior.system.flux
         held = np.zeros((len(interior.system.boundary), self.columns))
         settled = 10 * float(np.finfo(interior.dtype).eps)
-        self.descent = Descent(Block(interior, held, np.zeros(self.columns), source), settled)
+        self.descent = Descent(Block(interior, held, np.zeros(self.columns), source, timed=False), settled)
         self.descent.begin()
 
     def begin_again(self, source: Source) -> None:
@@ -293,7 +293,7 @@ class _Walks:
     def _through(self, wires: csr_array, block: Floats) -> Floats:
         """The product of wires and block, shape (s, k)."""
         if self.columns == 1:
-            return wires @ block[:, :1]
+            return (wires @ block[:, 0])[:, None]
         return (wires @ block)[:, : self.columns]  # slicing the contiguous block first would copy it
 
 

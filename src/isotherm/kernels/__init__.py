@@ -23,7 +23,7 @@ from isotherm.kernels.choice import choose, load_native
 
 __all__ = ["Report", "active", "block", "description", "instruction_sets", "native", "thread_count", "width"]
 
-WIDTHS = (2, 4, 8, 16)
+WIDTHS = (1, 2, 4, 8, 16)
 
 native: ModuleType | None = load_native()
 active: ModuleType = choose(native, os.environ)

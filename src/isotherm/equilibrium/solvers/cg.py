@@ -62,9 +62,9 @@ class Descent:
         self.report: Report
 
     def begin(self, times: Floats | None = None) -> None:
-        """Balance the heat and start the clock, from times (rows,) that are nearly right if such are known."""
-        block, interior, outflow = self.block, self.interior, self.interior.outflow
-        degree, clock, source = interior.degree[interior.rows], block.clock, block.source
+        """Balance the heat and start the clock, if any, from times (rows,) that are nearly right if such are known."""
+        block, interior, source = self.block, self.interior, self.block.source
+        degree, clock = interior.degree[interior.rows], block.clock
         if times is not None:
             block.x[:, clock] = times
         cold = not (block.values.any() or block.offset.any() or block.x.any())  # so that (D - A) x = 0
@@ -74,13 +74,12 @@ class Descent:
         if source is not None:
             early = source.nodes < len(self.q)
             self.q[source.nodes[early], : block.columns] -= source.heat[early]
-        self.q[:, clock] -= degree
-        if times is None:
-            self.q[:, clock] = 0
+        if block.timed:
+            self.q[:, clock] = 0 if times is None else self.q[:, clock] - degree
         self._balance(self.q, -1)
-        if times is None:
+        if block.timed and times is None:
             mean_time = self._mean_time()
-            self.r[:, clock] = degree - mean_time * outflow.each
+            self.r[:, clock] = degree - mean_time * interior.outflow.each
             block.x[:, clock] = np.where(degree > 0, mean_time, 0)
         self.p.fill(0)
         self._steps, self._energy = 0, np.zeros(block.width)
@@ -138,7 +137,8 @@ class Descent:
         block.hold(block.x)
         interior.laplacian(block.whole, self.q)
         self.r[:] = -self.q
-        self.r[:, block.clock] += interior.degree[interior.rows]
+        if block.timed:
+            self.r[:, block.clock] += interior.degree[interior.rows]
         if source is not None:
             early = source.nodes < len(self.r)
             self.r[source.nodes[early], : block.columns] += source.heat[early]

@@ -241,10 +241,25 @@ class Interior:
 
 
 class Block:
-    """Up to 15 columns of temperatures, as deviations from ``offset``, and the clock.
+    """Columns of temperatures, as deviations from ``offset``, and the clock.
+
+    Parameters
+    ----------
+    interior : Interior
+        The system.
+    values : ndarray of shape (s, k)
+        Temperatures of the boundary, up to 15 columns, or 16 without the clock.
+    offset : ndarray of shape (k,)
+        The constant of each column.
+    source : Source, optional
+        Heat that enters at interior nodes.
+    timed : bool
+        Whether there is a clock.
 
     Attributes
     ----------
+    clock : int
+        The column of the clock; the one after the last, if there is none.
     x : ndarray of shape (n, width) or less
         The rows of the nodes that are iterated on.
     spare : ndarray of shape (n, width)
@@ -253,10 +268,18 @@ class Block:
         The constant of each column.
     """
 
-    def __init__(self, interior: Interior, values: Doubles, offset: Doubles, source: Source | None = None) -> None:
+    def __init__(
+        self,
+        interior: Interior,
+        values: Doubles,
+        offset: Doubles,
+        source: Source | None = None,
+        *,
+        timed: bool = True,
+    ) -> None:
         self.interior, self.system, self.values, self.source = interior, interior.system, values, source
         self.columns = self.clock = values.shape[1]
-        self.width = kernels.width(self.columns + 1)
+        self.timed, self.width = timed, kernels.width(self.columns + timed)
         self.offset = np.zeros(self.width)
         self.offset[: self.columns] = offset
         self.dtype = interior.dtype
