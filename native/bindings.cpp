@@ -11,7 +11,6 @@
 #include "codebook.hpp"
 #include "components.hpp"
 #include "elimination.hpp"
-#include "push.hpp"
 #include "signs.hpp"
 
 void define_layout(nb::module_& m);  // layout_bindings.cpp
@@ -77,21 +76,6 @@ void define_graphs(nb::module_& m) {
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
         nb::arg("interior").noconvert(), nb::arg("seed"), nb::arg("domain_size"), nb::arg("threads"));
-
-  m.def("push",
-        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const T> degree, Vector<const double> least,
-           int64_t most, Block<T> x, Block<T> r, int threads) {
-          std::vector<double> left(least.data(), least.data() + least.size());
-          {
-            nb::gil_scoped_release release;
-            left = push_columns<T>(csr<T>(indptr, indices, weights), degree.data(), left, most,
-                                   static_cast<int64_t>(x.shape(1)), x.data(), r.data(), threads);
-          }
-          return as_array(std::move(left));
-        },
-        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
-        nb::arg("degree").noconvert(), nb::arg("least").noconvert(), nb::arg("most"), nb::arg("x").noconvert(),
-        nb::arg("r").noconvert(), nb::arg("threads"));
 
   m.def("renumber",
         [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const int32_t> order) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "bindings.hpp"
 #include "precondition.hpp"
+#include "push.hpp"
 
 // Calls f with the number of columns as a compile-time constant.
 template <class F>
@@ -184,4 +185,19 @@ void define_blocks(nb::module_& m) {
         nb::arg("shares").noconvert(), nb::arg("domains").noconvert(), nb::arg("back_indptr").noconvert(),
         nb::arg("back_sources").noconvert(), nb::arg("back_shares").noconvert(), nb::arg("closing").noconvert(),
         nb::arg("r").noconvert(), nb::arg("z").noconvert(), nb::arg("threads"));
+
+  m.def("push",
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const T> degree, Vector<const double> least,
+           int64_t most, Block<T> x, Block<T> r, int threads) {
+          const Csr<T> graph = csr<T>(indptr, indices, weights);
+          std::vector<double> left(least.data(), least.data() + least.size());
+          with_width(x.shape(1), [&](auto width) {
+            nb::gil_scoped_release release;
+            left = push_columns<T, width>(graph, degree.data(), left, most, x.data(), r.data(), threads);
+          });
+          return as_array(std::move(left));
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("degree").noconvert(), nb::arg("least").noconvert(), nb::arg("most"), nb::arg("x").noconvert(),
+        nb::arg("r").noconvert(), nb::arg("threads"));
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "dispatch.hpp"
+#include "rows.hpp"
 
 namespace isotherm {
 
@@ -64,20 +64,24 @@ void best_columns(const Table<T>& table, int64_t* best, int threads) {
 template <class T>
 void combine(const Table<T>& base, const Table<T>& block, const Table<T>& near, const T* times, const T* everywhere,
              T* out, int threads) {
-  const int64_t columns = base.columns;
-  for_chunks(even_chunks(base.rows, columns), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
-    for (int64_t i = begin; i < end; ++i) {
-      T* const to = out + i * columns;
-      const T* const from = base.row(i);
-      for (int64_t c = 0; c < columns; ++c) to[c] = from[c] + times[i] * everywhere[c];
-      for (int64_t x = 0; x < near.rows; ++x) {
-        const T amount = block.row(i)[x];
-        const T* const part = near.row(x);
-        if (amount != 0)
-          for (int64_t c = 0; c < columns; ++c) to[c] += amount * part[c];
+  constexpr int kTile = 16;  // columns whose sums are in registers
+  std::vector<T> multiples((near.rows + 1) * kTile);
+  for (int64_t first = 0; first < base.columns; first += kTile) {
+    const int64_t columns = std::min<int64_t>(kTile, base.columns - first);
+    for (int64_t x = 0; x < near.rows; ++x) std::copy_n(near.row(x) + first, columns, multiples.data() + x * kTile);
+    std::copy_n(everywhere + first, columns, multiples.data() + near.rows * kTile);
+    for_block_chunks(even_chunks(base.rows, columns + near.rows), threads,
+                     [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+      using Row = isotherm::Row<T, kTile, registers>;
+      for (int64_t i = begin; i < end; ++i) {
+        Row sum = Row::at(multiples.data(), near.rows) * times[i];
+        for (int64_t x = 0; x < near.rows; ++x) sum += Row::at(multiples.data(), x) * block.row(i)[x];
+        T sums[kTile];
+        sum.put(sums);
+        for (int64_t c = 0; c < columns; ++c) out[i * base.columns + first + c] = base.row(i)[first + c] + sums[c];
       }
-    }
-  });
+    });
+  }
 }
 
 // The best few scores of each row so far, best first; ties go to the class that came first.

@@ -301,7 +301,7 @@ class _Mixing:
         entering = self._sums(r)
         self._push(x, r, np.maximum(least, MIXED * entering[:m] / total), MOST_WORK / m)
         left = self._sums(r) / total
-        np.multiply(self.degree[:, None], left.astype(self.dtype), out=q)  # mixed heat is no residual
+        kernels.active.cool(self.degree, left.astype(self.dtype), r, self.threads)  # mixed heat is no residual
         level = self._mix(x, r, p, q, nodes, least)
         rest = self._push(x, r, np.full(m, least), MORE_WORK / m)
         kernels.active.group_shift(
@@ -326,7 +326,7 @@ class _Mixing:
         return indptr, indices, None if weights is None else weights.astype(self.dtype, copy=False)
 
     def _mix(self, x: Floats, r: Floats, p: Floats, q: Floats, nodes: Ints, least: float) -> Floats:
-        """Subtract q from the residual r, then iterate by cg until all but a few residuals are small.
+        """Iterate by cg until all but a few residuals r are small; p and q are memory, 0 at first.
 
         As in `isotherm.equilibrium.solvers.cg`, each direction is shifted by a constant, so that as much heat leaves
         the interior as enters; and it is the boundary that is shifted. Returns what is to be added in the interior.
