@@ -46,16 +46,17 @@ def damped_heat(
     leaving, group = _leaving(heat, diagonal, degree, free), np.where(free, 0, -1).astype(np.int32)
     total = float(leaving.sum(dtype=np.float64)) or 1.0
     x, r, p, q = (kernels.block(len(free), 2, np.float32) for _ in range(4))
-    np.divide(sources, share, out=r, where=free[:, None], casting="same_kind")
+    np.multiply(sources, np.where(free, 1 / share, 0)[:, None], out=r, casting="same_kind")
 
     def advance(length: Doubles) -> Doubles:
         """``x += length p``, ``r -= length q``; returns the energy of the residual, shape (2,)."""
         arrays = scale, np.zeros(2, np.float32), length.astype(np.float32), p, q, x, r
         return Report(*kernels.active.cg_step(*arrays, threads)).dot[:-1]
 
-    p[free], q[:] = 1, leaving[:, None]
     least, before = TOL**2 * advance(np.zeros(2)), np.zeros(2)
-    energy = advance(r.sum(axis=0, dtype=np.float64) / total)  # the constant at which as much heat leaves as enters
+    entering = Report(*kernels.active.moments(np.zeros(2, np.float32), r, threads)).sum[:-1]
+    p[:], q[:] = free[:, None], leaving[:, None]
+    energy = advance(entering / total)  # the constant at which as much heat leaves as enters
     for _ in range(MOST_STEPS):
         energy = np.where(energy > least, energy, 0)  # a column that is finished stays as it is
         if not energy.any():

@@ -47,7 +47,6 @@ LIKELY = "likely"
 POLICIES = ("diverse", "uncertainty", "margin", LIKELY)
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
-COLDNESS = 4  # power of the coldness
 SHORTLIST_FACTOR = 64  # candidates for each requested node,
 SHORTEST_SHORTLIST = 1000  # but at least this many
 
@@ -160,9 +159,9 @@ class Reach:
 
     def values(self, nodes: Ints) -> Doubles:
         """The value of a seed at each of these nodes."""
-        copies = [nodes + offset for offset in self.lifting.offsets]
-        parts = [(self.x[each, 0] * self.x[each, 1] ** COLDNESS, self.peak[each]) for each in copies]
-        return np.sum([np.divide(a, b, out=np.zeros_like(a), where=b > 0) for a, b in parts], axis=0)
+        worth = self.x[:, 0] * np.square(np.square(self.x[:, 1]))
+        worth = np.divide(worth, self.peak, out=np.zeros_like(worth), where=self.peak > 0)
+        return np.sum([worth[nodes + offset] for offset in self.lifting.offsets], axis=0)
 
     def _relaxed(self, source: Doubles) -> Doubles:
         """G e and c, to about one percent."""
@@ -177,9 +176,8 @@ class Reach:
         free = ~self.held & (self.degree > 0)
         inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
         squared = None if self.heat.weights is None else self.heat.weights.astype(np.float32) ** 2
-        x, back = (kernels.block(self.heat.n, 2, np.float32) for _ in range(2))
-        x[:, 0] = inverse
-        engines.average(self.heat._replace(weights=squared), inverse, x, back, self.options)
+        back = kernels.block(self.heat.n, 1, np.float32)
+        engines.average(self.heat._replace(weights=squared), inverse, inverse[:, None], back, self.options)
         peaks = inverse * (1 + DAMPING**2 * back[:, 0].astype(np.float64))
         return peaks + free * DAMPING**3 / (1 - DAMPING) / self._volumes()
 
