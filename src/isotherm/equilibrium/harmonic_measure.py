@@ -226,12 +226,13 @@ class _Wires:
     """The edges between the interior and the boundary."""
 
     def __init__(self, interior: Interior) -> None:
-        system, inside = interior.system, interior.system.interior
+        system, inside, s = interior.system, interior.system.interior, len(interior.system.boundary)
         owner, end, weight = system.heat.entries_at(system.boundary)
-        owner, end, weight = owner[inside[end]], end[inside[end]], weight[inside[end]].astype(interior.dtype)
-        self.inflow = csr_array((weight, (owner, end)), shape=(len(system.boundary), len(system.degree)))  # A_SU
-        self.drain = self.inflow.copy()  # A_SU D^-1
-        self.drain.data *= interior.scale[self.drain.indices]
+        kept = np.flatnonzero(inside[end])
+        end, weight = end[kept], weight[kept].astype(interior.dtype)
+        rows, shape = np.searchsorted(owner[kept], np.arange(s + 1)), (s, len(system.degree))
+        self.inflow = csr_array((weight, end, rows), shape=shape)  # A_SU
+        self.drain = csr_array((weight * interior.scale[end], end, rows), shape=shape)  # A_SU D^-1
         total = float(interior.degree.sum(dtype=np.float64))
         self.absorption = float(system.flux.sum()) / total if total else 1.0  # share absorbed per sweep, once mixed
 

@@ -169,6 +169,8 @@ class Interior:
         if component is None or int(component.max(initial=0)) == 0:
             return None
         component, degree = component[self.rows], self.degree[self.rows]
+        if np.count_nonzero(np.bincount(component) >= LEAST_NODES) < 2:
+            return None
         volume, nodes = np.bincount(component, degree), np.bincount(component, degree > 0)
         large = (volume > LEAST_VOLUME * volume.sum()) & (nodes >= LEAST_NODES)
         largest = np.argsort(-np.where(large, volume, 0), kind="stable")[: min(MOST_GROUPS, np.count_nonzero(large))]
