@@ -29,14 +29,14 @@ void define_tables_of(nb::module_& m) {
 
   m.def("combine",
         [](Block<const T> base, Block<const T> block, Block<const T> near, Vector<const T> times,
-           Vector<const T> everywhere, Block<T> out, int threads) {
+           Vector<const int32_t> group, Block<const T> everywhere, Block<T> out, int threads) {
           nb::gil_scoped_release release;
-          combine<T>(table<T>(base), table<T>(block), table<T>(near), times.data(), everywhere.data(), out.data(),
-                     threads);
+          combine<T>(table<T>(base), table<T>(block), table<T>(near), times.data(), group.data(),
+                     table<T>(everywhere), out.data(), threads);
         },
         nb::arg("base").noconvert(), nb::arg("block").noconvert(), nb::arg("near").noconvert(),
-        nb::arg("times").noconvert(), nb::arg("everywhere").noconvert(), nb::arg("out").noconvert(),
-        nb::arg("threads"));
+        nb::arg("times").noconvert(), nb::arg("group").noconvert(), nb::arg("everywhere").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("threads"));
 
   m.def("rank",
         [](Block<const T> x, int64_t first, Block<double> scores, Block<int32_t> classes, Vector<double> mass,

@@ -60,21 +60,23 @@ void best_columns(const Table<T>& table, int64_t* best, int threads) {
 }
 
 // out = base + block near + times everywhere: multiples of the first columns of a block, and of one more column, added
-// to a table. near is (used, K), everywhere (K).
+// to a table. near is (used, K). everywhere is (groups, K), of which each row takes that of its group, if it is in one.
 template <class T>
-void combine(const Table<T>& base, const Table<T>& block, const Table<T>& near, const T* times, const T* everywhere,
-             T* out, int threads) {
+void combine(const Table<T>& base, const Table<T>& block, const Table<T>& near, const T* times, const int32_t* group,
+             const Table<T>& everywhere, T* out, int threads) {
   constexpr int kTile = 16;  // columns whose sums are in registers
-  std::vector<T> multiples((near.rows + 1) * kTile);
+  std::vector<T> multiples((near.rows + everywhere.rows) * kTile);
   for (int64_t first = 0; first < base.columns; first += kTile) {
     const int64_t columns = std::min<int64_t>(kTile, base.columns - first);
-    for (int64_t x = 0; x < near.rows; ++x) std::copy_n(near.row(x) + first, columns, multiples.data() + x * kTile);
-    std::copy_n(everywhere + first, columns, multiples.data() + near.rows * kTile);
+    for (int64_t x = 0; x < near.rows + everywhere.rows; ++x)
+      std::copy_n((x < near.rows ? near.row(x) : everywhere.row(x - near.rows)) + first, columns,
+                  multiples.data() + x * kTile);
     for_block_chunks(even_chunks(base.rows, columns + near.rows), threads,
                      [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
       using Row = isotherm::Row<T, kTile, registers>;
       for (int64_t i = begin; i < end; ++i) {
-        Row sum = Row::at(multiples.data(), near.rows) * times[i];
+        Row sum;
+        if (group[i] >= 0) sum = Row::at(multiples.data(), near.rows + group[i]) * times[i];
         for (int64_t x = 0; x < near.rows; ++x) sum += Row::at(multiples.data(), x) * block.row(i)[x];
         T sums[kTile];
         sum.put(sums);

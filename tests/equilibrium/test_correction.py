@@ -1,6 +1,7 @@
 """Corrections after a change of seeds, compared with dense solves."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from problems import adjacencies
-from scipy.sparse import csr_array
+from scipy.sparse import block_diag, csr_array
 
 import isotherm as iso
+from isotherm import kernels
 from isotherm.equilibrium.correction import correct
 from isotherm.equilibrium.dirichlet import Problem, solve
 from isotherm.equilibrium.options import SolveOptions
@@ -97,6 +99,57 @@ def test_a_correction_is_the_solution_of_the_new_problem(
 
 def fresh_boundary(graph: iso.Graph, after: Problem) -> NDArray[np.int64]:
     return Problem.of(graph, after.nodes, after.values(slice(None))).system.boundary
+
+
+PIECES = [400, 300, 200, 40, 30]  # three large components, and two small ones
+PIECES_LABELS = {node: node // 50 % 3 for node in range(0, 900, 50)} | {901: 0, 905: 1, 910: 2, 941: 1, 950: 2}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    ("add", "remove"),
+    [
+        ({7: 1}, []),
+        ({7: 1, 8: 0, 407: 2, 707: 0}, []),
+        ({}, [50]),
+        ({}, [50, 450, 100]),
+        ({7: 1, 0: 1, 907: 2, 945: 0}, [450, 905]),
+    ],
+)
+def test_several_components(add: dict[int, int], remove: list[int], weighted: bool) -> None:
+    matrix = csr_array(block_diag([random_graph(n, seed=n, weighted=weighted) for n in PIECES]))
+    graph = iso.Graph.from_scipy(matrix)
+    before = problem(graph, PIECES_LABELS)
+    solution = solve(before, OPTIONS)
+    after = problem(graph, {node: label for node, label in (PIECES_LABELS | add).items() if node not in remove})
+    found = correct(before, solution, after, solution.temperatures, OPTIONS)
+    assert found is not None
+    truth = exact(matrix, after.nodes, after.values(slice(None)))
+    assert relative_error(found.temperatures, truth) <= found.error <= TOL
+    fresh = solve(after, OPTIONS)
+    assert found.times is not None
+    assert fresh.times is not None
+    np.testing.assert_allclose(found.times, fresh.times, atol=0.02 * fresh.times.max())
+
+
+def test_each_component_warms_up_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    matrix = csr_array(block_diag([random_graph(n, seed=n) for n in PIECES]))
+    graph = iso.Graph.from_scipy(matrix @ matrix)  # heat mixes in a few steps
+    before, after = problem(graph, PIECES_LABELS), problem(graph, PIECES_LABELS | {7: 1, 407: 2})
+    solution = solve(before, replace(OPTIONS, tol=TOL / 5))
+    laplacian, products = kernels.active.laplacian, 0
+
+    def counted(*args: Any) -> Any:
+        nonlocal products
+        products += 1
+        return laplacian(*args)
+
+    monkeypatch.setattr(kernels.active, "laplacian", counted)
+    correct(before, solution, after, solution.temperatures, OPTIONS)
+    apart, products = products, 0
+    monkeypatch.setattr("isotherm.equilibrium.correction.group_of_components", lambda *args: None)
+    correct(before, solution, after, solution.temperatures, OPTIONS)
+    assert 0 < apart < products / 2, "mixed over all components, the heat would have to be moved back"
 
 
 def test_many_corrections_do_not_add_up_to_a_large_error() -> None:

@@ -46,13 +46,15 @@ def test_best_columns(backend: ModuleType, rows: int, dtype: Any) -> None:
 @each_backend
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", ROWS)
-def test_combine(backend: ModuleType, rows: int, dtype: Any) -> None:
-    rng, base = np.random.default_rng(0), table(rows, 7, dtype)
-    block, near = rng.random((rows, 8)).astype(dtype), rng.random((5, 7)).astype(dtype)
-    times, everywhere = rng.random(rows).astype(dtype), rng.random(7).astype(dtype)
-    out = np.empty_like(base)
-    backend.combine(base, block, near, times, everywhere, out, 2)
-    expected = base + block[:, :5] @ near + times[:, None] * everywhere
+@pytest.mark.parametrize("columns", [1, 7, 40])
+def test_combine(backend: ModuleType, columns: int, rows: int, dtype: Any) -> None:
+    rng, base = np.random.default_rng(0), table(rows, columns, dtype)
+    block, near = rng.random((rows, 8)).astype(dtype), rng.random((5, columns)).astype(dtype)
+    times, everywhere = rng.random(rows).astype(dtype), rng.random((2, columns)).astype(dtype)
+    group, out = rng.integers(-1, 2, rows).astype(np.int32), np.empty_like(base)
+    backend.combine(base, block, near, times, group, everywhere, out, 2)
+    shares = (group[:, None] == [0, 1]) * times[:, None]
+    expected = base + block[:, :5] @ near + shares @ everywhere
     np.testing.assert_allclose(out, expected, rtol=1e-5)
 
 

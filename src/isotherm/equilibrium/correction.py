@@ -11,7 +11,8 @@ in proportion to their degrees, and the temperatures that such a source causes a
 known from the fit: ``(D - A) h = d``. A few iterations of cg do the mixing. They leave a small residual almost
 everywhere, and a large one at a few nodes with few neighbours, which is pushed on. Let p_x be the temperatures of these
 steps and ``c_x`` the heat that is left, divided by the sum of all degrees; then ``G_x = p_x + c_x h'``, where ``h'``
-are the times with x on the boundary.
+are the times with x on the boundary. If the graph has several large components, heat mixes in that of x alone: degrees
+are summed over it, and h is 0 in all others.
 
 *The error.* The residuals of all parts add up, and count as much for the error as those of the fit did. If the sum
 exceeds the tolerance, cg goes on from the corrected temperatures and times, which takes a few iterations. If the change
@@ -24,17 +25,18 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isotherm import kernels
-from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.columns import solve_columns
 from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution, System
 from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio
 from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, ratio
-from isotherm.equilibrium.solvers.interior import Outflow
+from isotherm.equilibrium.solvers.interior import Groups, group_of_components, interior_groups
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
@@ -134,7 +136,7 @@ class _Columns(NamedTuple):
     pushed : ndarray of shape (lifted nodes, width)
         The temperatures p_x, in the first m columns.
     left : ndarray of shape (m,)
-        The multiples c_x of the times to absorption.
+        The multiples c_x of the times to absorption, in the group of x.
     rest : ndarray of shape (m,)
         The largest residual, relative to the degree.
     """
@@ -168,7 +170,7 @@ class _Correction:
         self._longest = self.horizon
         self._degree = np.where(before.system.interior, before.system.degree, 0)
         self._degree[change.nodes] = 0
-        self._total = float(self._degree.sum())
+        self._group, self._member = self._groups()
         spread = _moments(temperatures)[1]
         columns = self._columns(temperatures, spread)
         amounts = self._combine(columns, temperatures)
@@ -202,30 +204,39 @@ class _Correction:
             converged=self.error <= self.tol,
         )
 
+    def _groups(self) -> tuple[NDArray[np.int32], Mask]:
+        """The group of each interior node, -1 for none; and which group each node that changes is in, (m, groups)."""
+        component, nodes = self._before.system.component, self._change.nodes
+        number = None if component is None else group_of_components(component, self._degree)
+        if component is None or number is None:
+            return np.where(self._degree > 0, 0, -1).astype(np.int32), np.ones((len(nodes), 1), bool)
+        member = number[component[nodes]][:, None] == np.arange(number.max() + 1)
+        return interior_groups(number, component, self._degree), member
+
     def _columns(self, temperatures: Floats, spread: Doubles) -> _Columns:
         change = self._change
         weight = np.abs(change.values - temperatures[change.held]).sum(axis=0) + len(change.freed)
         share = max(SHARE * (self.tol - self._old.error), LEAST_SHARE * self.tol)
         matters = (weight > 0) & (spread > 0)
         least = share / self._count * float(np.min(spread[matters] / weight[matters], initial=1))
-        lifting, boundary = self._before.lifting, np.setdiff1d(self._before.lifting.boundary, change.nodes)
-        mixing = _Mixing(lifting.heat, self._degree, boundary, temperatures.dtype, self.options.threads)
-        return mixing.columns(change.nodes, least)
+        heat, boundary = self._before.lifting.heat, np.union1d(self._before.lifting.boundary, change.nodes)
+        mixing = _Mixing(heat, self._degree, boundary, self._group, temperatures.dtype, self.options.threads)
+        return mixing.columns(change.nodes, self._member, least)
 
     def _combine(self, columns: _Columns, temperatures: Floats) -> Doubles:
         """Add multiples of the columns, so that held nodes have their temperatures and no heat stays in freed ones.
 
         Returns the multiples, shape (m, K + 1); the last ones are for the times to absorption.
         """
-        change, times = self._change, self.times
+        change, times, member = self._change, self.times, self._member
         own, held = times[change.nodes].astype(np.float64), slice(len(change.held))
-        shrink = 1 + float(columns.left @ own)
+        shrink = 1 + (columns.left * own) @ member  # (groups,)
         amounts = np.zeros((len(own), temperatures.shape[1] + 1))
         amounts[held] = np.column_stack([change.values - temperatures[change.held], -own[held]])
         if len(change.freed):
             amounts[held.stop :] = self._released(columns, temperatures, amounts[held], shrink)
-        everywhere = columns.left @ amounts / shrink
-        near = (amounts - np.outer(own, everywhere)).astype(temperatures.dtype)
+        everywhere = (member * columns.left[:, None]).T @ amounts / shrink[:, None]  # (groups, K + 1)
+        near = (amounts - own[:, None] * (member @ everywhere)).astype(temperatures.dtype)
         everywhere = everywhere.astype(temperatures.dtype)
         n, threads = len(temperatures), kernels.thread_count(self.options.threads)
         self.temperatures, self.times = np.empty_like(temperatures), np.empty_like(times)
@@ -233,20 +244,23 @@ class _Correction:
             (temperatures, columns.pushed[:n], slice(-1), self.temperatures),
             (times.reshape(-1, 1), columns.pushed, slice(-1, None), self.times.reshape(-1, 1)),
         ):
-            added = np.ascontiguousarray(near[:, part]), times[: len(base)], everywhere[part]
-            kernels.active.combine(base, table, *added, out, threads)
+            multiples, mixed = (np.ascontiguousarray(each[:, part]) for each in (near, everywhere))
+            rows = slice(len(base))
+            kernels.active.combine(base, table, multiples, times[rows], self._group[rows], mixed, out, threads)
         self.temperatures[change.held] = change.values
         self.times[change.held] = 0
         return amounts
 
-    def _released(self, columns: _Columns, temperatures: Floats, held: Doubles, shrink: float) -> Doubles:
+    def _released(self, columns: _Columns, temperatures: Floats, held: Doubles, shrink: Doubles) -> Doubles:
         """The multiples (f, K + 1) for freed nodes, by L T = 0 and L h = d there."""
         freed, times, degree = self._change.freed, self.times, self._before.system.degree[self._change.freed]
         owner, ends, weights = self._before.lifting.heat.entries_at(freed)
         flow = csr_array((weights, (owner, np.arange(len(ends)))), shape=(len(freed), len(ends)), dtype=np.float64)
         pushed = columns.pushed[ends, : len(columns.left)].astype(np.float64)  # (entries, m)
-        shape = (times[ends] - pushed @ times[self._change.nodes]) / shrink
-        outflow = -(flow @ (pushed + np.outer(shape, columns.left)))  # (f, m): L G at the freed nodes
+        shape = times[ends] - pushed @ times[self._change.nodes]
+        shares = (self._member / shrink) @ self._member.T * columns.left  # (m, m): of the shape, at each changed node
+        mixed = shape[:, None] * shares[len(held) :][owner]
+        outflow = -(flow @ (pushed + mixed))  # (f, m): L G at the freed nodes
         outflow[:, len(held) :] += np.diag(degree)
         heat = flow @ np.column_stack([temperatures[ends], times[ends]]).astype(np.float64)
         heat[:, :-1] -= degree[:, None] * temperatures[freed]
@@ -280,36 +294,49 @@ class _Mixing:
     degree : ndarray of shape (lifted nodes,)
         Degrees of interior nodes, 0 elsewhere.
     boundary : ndarray of int
-        The nodes that are held, besides those whose columns are wanted.
+        The nodes that are held, and those whose columns are wanted.
+    group : ndarray of shape (lifted nodes,)
+        The number of the group of each interior node, -1 for none.
     dtype
         Of the columns.
     threads : int, optional
         Number of threads.
     """
 
-    def __init__(self, heat: Csr, degree: Doubles, boundary: Ints, dtype: np.dtype[Any], threads: int | None) -> None:
+    def __init__(
+        self,
+        heat: Csr,
+        degree: Doubles,
+        boundary: Ints,
+        group: NDArray[np.int32],
+        dtype: np.dtype[Any],
+        threads: int | None,
+    ) -> None:
         self.heat, self.degree, self.dtype = heat, degree.astype(dtype), dtype
-        self.boundary, self.threads = boundary, kernels.thread_count(threads)
+        self.boundary, self.group, self.threads = boundary, group, kernels.thread_count(threads)
 
-    def columns(self, nodes: Ints, least: float) -> _Columns:
-        """The columns of some nodes, with residuals of at most ``least`` if a few iterations are enough for that."""
-        m, total = len(nodes), float(self.degree.sum(dtype=np.float64)) or np.inf
+    def columns(self, nodes: Ints, member: Mask, least: float) -> _Columns:
+        """The columns of some nodes; ``member`` (m, groups) tells which group each is in.
+
+        Residuals are at most ``least``, if a few iterations are enough for that.
+        """
+        m = len(member)
         x, r, p, q = (kernels.block(len(self.degree), kernels.width(m), self.dtype) for _ in range(4))
         for column, node in enumerate(nodes.tolist()):
             _, ends, weights = self.heat.entries_at(np.array([node]))
             r[ends, column] = np.where(self.degree[ends] > 0, weights, 0)
-        entering = self._sums(r)
-        self._push(x, r, np.maximum(least, MIXED * entering[:m] / total), MOST_WORK / m)
-        left = self._sums(r) / total
-        kernels.active.cool(self.degree, left.astype(self.dtype), r, self.threads)  # mixed heat is no residual
-        level = self._mix(x, r, p, q, nodes, least)
+        groups = Groups(self._outflow, self.group, self.degree, self.threads)
+        volume = member[:, : len(groups.volume)] @ groups.volume  # (m,)
+        volume = np.where(volume > 0, volume, np.inf)
+        self._push(x, r, np.maximum(least, MIXED * self._sums(r)[:m] / volume), MOST_WORK / m)
+        left = self._sums(r)[:m] / volume
+        mixed = np.zeros((member.shape[1], r.shape[1]), self.dtype)
+        mixed[:, :m] = member.T * -left
+        kernels.active.group_shift(self.group, self.degree, mixed, r, self.threads)  # mixed heat is no residual
+        self._mix(x, r, p, q, groups, least)
         rest = self._push(x, r, np.full(m, least), MORE_WORK / m)
-        kernels.active.group_shift(
-            np.where(self.degree > 0, 0, -1).astype(np.int32), None, level[None], x, self.threads
-        )
-        x[nodes] = 0
         x[nodes, np.arange(m)] = 1
-        return _Columns(x, left[:m], rest + MOST_MISSING * np.abs(left[:m]))
+        return _Columns(x, left, rest + MOST_MISSING * np.abs(left))
 
     def _sums(self, r: Floats) -> Doubles:
         closing = np.zeros(r.shape[1], self.dtype)
@@ -325,18 +352,16 @@ class _Mixing:
         indptr, indices, weights = self.heat
         return indptr, indices, None if weights is None else weights.astype(self.dtype, copy=False)
 
-    def _mix(self, x: Floats, r: Floats, p: Floats, q: Floats, nodes: Ints, least: float) -> Floats:
+    def _mix(self, x: Floats, r: Floats, p: Floats, q: Floats, groups: Groups, least: float) -> None:
         """Iterate by cg until all but a few residuals r are small; p and q are memory, 0 at first.
 
-        As in `isotherm.equilibrium.solvers.cg`, each direction is shifted by a constant, so that as much heat leaves
-        the interior as enters; and it is the boundary that is shifted. Returns what is to be added in the interior.
+        As in `isotherm.equilibrium.solvers.cg`, each direction is shifted by a constant in each group, so that as much
+        heat leaves it as enters.
         """
         degree, closing = self.degree, np.zeros(x.shape[1], self.dtype)
         total = float(degree.sum(dtype=np.float64)) or np.inf
         scale = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
-        boundary = np.concatenate([self.boundary, nodes])
-        outflow = self._outflow(boundary)
-        length, energy, level = np.ones(x.shape[1]), np.zeros(x.shape[1]), np.zeros(x.shape[1])
+        length, energy = np.zeros(x.shape[1]), np.zeros(x.shape[1])
         for _ in range(MOST_STEPS):
             arrays = length.astype(self.dtype), p, q, x, r
             report = Report(*kernels.active.cg_step(scale, closing, *arrays, self.threads))
@@ -344,19 +369,16 @@ class _Mixing:
             if report.residual.max() <= least or usual <= MOSTLY * least:
                 break
             turn, energy = ratio(report.dot[:-1], energy), report.dot[:-1]
-            shift = kernels.active.cg_turn(scale, outflow.each, turn.astype(self.dtype), r, p, self.threads)[0, :-1]
-            shift /= outflow.total
-            p[boundary] = shift
+            kernels.active.cg_turn(scale, None, turn.astype(self.dtype), r, p, self.threads)
+            groups.deflate(p)
             length = ratio(energy, kernels.active.laplacian(*self._graph, degree, p, q, self.threads)[0, :-1])
-            level -= length * shift
-        x[boundary] = 0
-        return level.astype(self.dtype)
 
-    def _outflow(self, boundary: Ints) -> Outflow:
-        """What leaves the interior at each node."""
-        _, ends, weights = self.heat.entries_at(boundary)
+    @property
+    def _outflow(self) -> Floats:
+        """The heat that leaves each node if all of the interior is at temperature 1."""
+        _, ends, weights = self.heat.entries_at(self.boundary)
         leaving = np.bincount(ends, weights * (self.degree[ends] > 0), minlength=len(self.degree))
-        return Outflow(leaving.astype(self.dtype), self.threads)
+        return leaving.astype(self.dtype)
 
 
 def _moments(temperatures: Floats) -> tuple[Doubles, Doubles]:

@@ -28,12 +28,18 @@ def combine(
     block: NDArray[np.floating],
     near: NDArray[np.floating],
     times: NDArray[np.floating],
+    group: NDArray[np.int32],
     everywhere: NDArray[np.floating],
     out: NDArray[np.floating],
     threads: int,
 ) -> None:
-    """``out = base + block near + times everywhere``, with as many of the columns of the block as ``near`` has rows."""
-    out[:] = base + block[:, : len(near)] @ near + np.outer(times, everywhere)
+    """``out = base + block near + times everywhere``, with as many of the columns of the block as ``near`` has rows.
+
+    ``everywhere`` has a row for each group of nodes; nodes in no group, -1, take none.
+    """
+    out[:] = base + block[:, : len(near)] @ near
+    grouped = group >= 0
+    out[grouped] += times[grouped, None] * everywhere[group[grouped]]
 
 
 def rank(

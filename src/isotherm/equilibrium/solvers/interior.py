@@ -16,7 +16,15 @@ from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.equilibrium.solvers.base import Source, System
 from isotherm.kernels import Report
 
-__all__ = ["Block", "Interior", "Outflow", "deviations"]
+__all__ = [
+    "Block",
+    "Groups",
+    "Interior",
+    "Outflow",
+    "deviations",
+    "group_of_components",
+    "interior_groups",
+]
 
 
 MOST_GROUPS = 32  # components that warm up by themselves
@@ -68,16 +76,20 @@ class Groups:
 
     Attributes
     ----------
-    mean_time : ndarray of shape (n,)
-        Of the group of each node: the time to absorption if all its nodes had the same, 0 outside the interior.
+    volume : ndarray of shape (groups,)
+        The sum of the degrees in each group.
     """
 
     def __init__(self, each: Floats, group: NDArray[np.int32], degree: Floats, threads: int) -> None:
         self.each, self._group, self._threads = each, group, threads
-        inside, self._count = group >= 0, int(group.max(initial=-1)) + 1
-        leaving, volume = (np.bincount(group[inside], part[inside], self._count) for part in (each, degree))
+        self._count = int(group.max(initial=-1)) + 1
+        leaving, self.volume = (self._sums(part[:, None], None)[:, 0] for part in (each, degree))
         self._total = np.where(leaving > 0, leaving, np.inf)[:, None]
-        self.mean_time = np.where(inside, (volume / self._total[:, 0])[group], 0)
+
+    @property
+    def mean_time(self) -> Doubles:
+        """Of the group of each node: the time to absorption if all its nodes had the same, 0 outside the interior."""
+        return np.where(self._group >= 0, (self.volume / self._total[:, 0])[self._group], 0)
 
     def balance(self, heat: Floats, x: Floats, sign: int) -> None:
         """Shift x in each group so that its heat, plus or minus the outflow of x, sums to 0."""
@@ -90,12 +102,46 @@ class Groups:
         self._shift(p, -self._warmth(p, self.each).astype(p.dtype))
 
     def _warmth(self, x: Floats, weight: Floats | None) -> Doubles:
+        return np.asarray(self._sums(x, weight) / self._total)
+
+    def _sums(self, x: Floats, weight: Floats | None) -> Doubles:
         sums = np.zeros((self._count, x.shape[1]))
         kernels.active.group_sums(self._group, weight, x, sums, self._threads)
-        return np.asarray(sums / self._total)
+        return sums
 
     def _shift(self, x: Floats, amounts: Floats) -> None:
         kernels.active.group_shift(self._group, None, amounts, x, self._threads)
+
+
+def group_of_components(component: NDArray[np.int32], degree: Floats) -> NDArray[np.int32] | None:
+    """The number of the group of each component; None if there are not two large ones.
+
+    Each large component is a group, and all others are one more. If these are only a few nodes, they are in no group:
+    their number is -1.
+
+    Parameters
+    ----------
+    component : ndarray of shape (n,)
+        The number of the component of each node.
+    degree : ndarray of shape (n,)
+        Degrees of the interior nodes, 0 elsewhere.
+    """
+    if np.count_nonzero(np.bincount(component) >= LEAST_NODES) < 2:
+        return None
+    volume, nodes = np.bincount(component, degree), np.bincount(component, degree > 0)
+    large = (volume > LEAST_VOLUME * volume.sum()) & (nodes >= LEAST_NODES)
+    largest = np.argsort(-np.where(large, volume, 0), kind="stable")[: min(MOST_GROUPS, np.count_nonzero(large))]
+    if len(largest) < 2:
+        return None
+    rest = len(largest) if nodes.sum() - nodes[largest].sum() >= LEAST_NODES else -1
+    number = np.full(len(volume), rest, np.int32)
+    number[largest] = np.arange(len(largest))
+    return number
+
+
+def interior_groups(number: NDArray[np.int32], component: NDArray[np.int32], degree: Floats) -> NDArray[np.int32]:
+    """The number of the group of each interior node, where the degree is positive; -1 elsewhere."""
+    return np.where(degree > 0, number[component], -1).astype(np.int32)
 
 
 class Interior:
@@ -166,21 +212,13 @@ class Interior:
     def groups(self) -> Groups | None:
         """The large components and, as one more group, all others; None if there are not two large ones."""
         component = self.system.component
-        if component is None or int(component.max(initial=0)) == 0:
+        if component is None:
             return None
         component, degree = component[self.rows], self.degree[self.rows]
-        if np.count_nonzero(np.bincount(component) >= LEAST_NODES) < 2:
+        number = group_of_components(component, degree)
+        if number is None:
             return None
-        volume, nodes = np.bincount(component, degree), np.bincount(component, degree > 0)
-        large = (volume > LEAST_VOLUME * volume.sum()) & (nodes >= LEAST_NODES)
-        largest = np.argsort(-np.where(large, volume, 0), kind="stable")[: min(MOST_GROUPS, np.count_nonzero(large))]
-        if len(largest) < 2:
-            return None
-        rest = len(largest) if nodes.sum() - nodes[largest].sum() >= LEAST_NODES else -1
-        number = np.full(len(volume), rest, np.int32)
-        number[largest] = np.arange(len(largest))
-        group = np.where(degree > 0, number[component], -1).astype(np.int32)
-        return Groups(self.outflow.each, group, degree, self.threads)
+        return Groups(self.outflow.each, interior_groups(number, component, degree), degree, self.threads)
 
     @property
     def n_reached(self) -> int:
