@@ -42,7 +42,7 @@ def run_benchmarks(folder: Path, *arguments: str) -> list[str]:
         ("laplace-learning", 1, ("graphlearning",)),
         ("grid", 2, ("pyamg",)),
         ("directed", 4, ()),
-        ("answers", 7, ()),
+        ("answers", 9, ()),
         ("small", 3, ()),
         ("backend", 4, ()),
         ("growth", 1, ("graphlearning", "pyamg")),
