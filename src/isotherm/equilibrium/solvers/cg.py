@@ -62,7 +62,11 @@ class Descent:
         self.report: Report
 
     def begin(self, times: Floats | None = None) -> None:
-        """Balance the heat and start the clock, if any, from times (rows,) that are nearly right if such are known."""
+        """Balance the heat and start the clock, if any, from times (rows,) that are nearly right if such are known.
+
+        Memory is slow when it is touched for the first time. So p and r, which are 0, are left to the kernels, which
+        have several threads.
+        """
         block, interior, source = self.block, self.interior, self.block.source
         degree, clock = interior.degree[interior.rows], block.clock
         if times is not None:
@@ -70,18 +74,20 @@ class Descent:
         cold = not (block.values.any() or block.offset.any() or block.x.any())  # so that (D - A) x = 0
         if interior.added(np.array([float(not cold)]))[0]:
             block.hold(block.x)
-            interior.laplacian(block.whole, self.q)
+            whole = block.whole
+            interior.laplacian(whole, self.q)
+            if whole is self.p:
+                self.p.fill(0)
         if source is not None:
             early = source.nodes < len(self.q)
             self.q[source.nodes[early], : block.columns] -= source.heat[early]
-        if block.timed:
-            self.q[:, clock] = 0 if times is None else self.q[:, clock] - degree
+        if times is not None:
+            self.q[:, clock] -= degree
         self._balance(self.q, -1)
         if block.timed and times is None:
             mean_time = self._mean_time()
-            self.r[:, clock] = degree - mean_time * interior.outflow.each
+            self.q[:, clock] = mean_time * interior.outflow.each - degree
             block.x[:, clock] = np.where(degree > 0, mean_time, 0)
-        self.p.fill(0)
         self._steps, self._energy = 0, np.zeros(block.width)
         self._advance(np.ones(block.width))  # r -= q
         self._least = self._settled**2 * self.report.dot[:-1]
