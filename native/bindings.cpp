@@ -159,6 +159,7 @@ NB_MODULE(_native, m) {
   define_graphs<float>(m);
   define_graphs<double>(m);
   define_tables(m);
+  define_texts(m);
   define_layout(m);
   m.def("number",
         [](Block<uint64_t> table, int64_t size, Vector<const uint64_t> source, Vector<const uint64_t> source_checks,

@@ -39,3 +39,4 @@ void define_blocks(nb::module_& m);
 
 void define_neighbours(nb::module_& m);
 void define_tables(nb::module_& m);
+void define_texts(nb::module_& m);

@@ -24,8 +24,10 @@ from isotherm.kernels.drawing import pull_and_push as pull_and_push
 from isotherm.kernels.drawing import spread as spread
 from isotherm.kernels.neighbours import nearest_rows as nearest_rows
 from isotherm.kernels.neighbours import refine as refine
+from isotherm.kernels.numbering import count_breaks as count_breaks
 from isotherm.kernels.numbering import number as number
 from isotherm.kernels.numbering import rehash as rehash
+from isotherm.kernels.numbering import split_rows as split_rows
 from isotherm.kernels.numbering import text_keys as text_keys
 from isotherm.kernels.tables import best_columns as best_columns
 from isotherm.kernels.tables import chances as chances
