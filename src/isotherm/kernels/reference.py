@@ -196,6 +196,14 @@ def add_transpose(
     return both.indptr.astype(np.int64), both.indices.astype(np.int32), None if bare else both.data
 
 
+def row_sums(indptr: Indptr, weights: Floats, power: int, sums: NDArray[np.float64], threads: int) -> None:
+    """Fill in the sum of a power of the weights in each row."""
+    rows = np.flatnonzero(np.diff(indptr))
+    sums.fill(0)
+    if len(rows):
+        sums[rows] = np.add.reduceat(weights.astype(np.float64) ** power, indptr[rows])
+
+
 def eliminate(
     indptr: Indptr,
     indices: Indices,
