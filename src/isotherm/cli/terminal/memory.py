@@ -15,7 +15,7 @@ ALWAYS, EACH_THREAD = 1.5 * GIGA, 0.25 * GIGA  # measured: 1.5 GB with one threa
 REMEDIES = "use a machine with more, fewer threads (ISOTHERM_THREADS=1), or a smaller --max-memory"
 SENTENCE = f"isotherm: there is not enough memory; {REMEDIES}"
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # as in malloc.h
-KEPT, REUSED = 1 << 27, 1 << 25  # bytes
+KEPT, REUSED = 1 << 27, 1 << 24  # bytes
 IN_IMPORTS = ("cannot allocate memory", "failed to map segment", "cannot map")
 
 
@@ -42,7 +42,7 @@ def check_address_space() -> None:
 
 
 def reuse_memory() -> None:
-    """Have the GNU C library keep freed memory, up to 128 MB, and use it again for arrays of up to 32 MB.
+    """Have the GNU C library keep freed memory, up to 128 MB, and use it again for arrays of up to 16 MB.
 
     Otherwise it gives back each array of a few megabytes, and the system has to clear the pages of the next one.
     """

@@ -282,9 +282,10 @@ def _alike(values: list[Any]) -> "pl.Series":
     import polars as pl
 
     kinds = set(map(type, values)) - {type(None)}
-    dtype = {(float,): pl.Float64, (int,): pl.Int64, (str,): pl.String}.get(tuple(kinds))
-    if dtype is not None and (dtype != pl.Int64 or _fit_in_64_bits(values)):
-        return pl.Series(values, dtype=dtype)
+    if kinds == {float} or (kinds == {int} and _fit_in_64_bits(values)):
+        return pl.Series(values, dtype=pl.Float64 if kinds == {float} else pl.Int64)
+    if kinds == {str}:
+        return pl.Series(values, dtype=pl.String)
     return pl.Series([None if value is None else str(value) for value in values], dtype=pl.String)
 
 
