@@ -68,7 +68,7 @@ def refuse_unless_equal(ours: NDArray[Any], theirs: NDArray[Any], scores: NDArra
 
 def instruction_set() -> str:
     """The instruction set of the kernels that run here."""
-    return "reference" if kernels.active is kernels.reference else str(kernels.active.instruction_set())
+    return "reference" if kernels.active is not kernels.native else str(kernels.active.instruction_set())
 
 
 def machine() -> str:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels.hpp"
+#include "memory.hpp"
 
 namespace isotherm {
 
@@ -198,14 +199,13 @@ ISOTHERM_INLINE inline void for_sum(const Csr<T>& a, const Csr<T>& b, int64_t ro
 
 // A + A^T for a matrix A whose rows ascend strictly; no weights are needed if A has none and no entry in both places.
 template <class T>
-void add_transpose(const Csr<T>& arcs, std::vector<int64_t>& indptr, std::vector<int32_t>& indices,
-                   std::vector<T>& weights, int threads) {
+void add_transpose(const Csr<T>& arcs, Room<int64_t>& indptr, Room<int32_t>& indices, Room<T>& weights, int threads) {
   const int64_t n = arcs.rows, entries = arcs.indptr[n];
-  const std::unique_ptr<int64_t[]> starts(new int64_t[n + 1]);
-  const std::unique_ptr<int32_t[]> sources(new int32_t[entries]);
-  const std::unique_ptr<T[]> carried(arcs.weights ? new T[entries] : nullptr);
-  transpose<T>(arcs, {starts.get(), sources.get(), carried.get(), n}, threads);
-  const Csr<T> back{starts.get(), sources.get(), carried.get(), n};
+  Room<int64_t> starts(n + 1);
+  Room<int32_t> sources(entries);
+  Room<T> carried(arcs.weights ? entries : 0);
+  transpose<T>(arcs, {starts.data(), sources.data(), arcs.weights ? carried.data() : nullptr, n}, threads);
+  const Csr<T> back{starts.data(), sources.data(), arcs.weights ? carried.data() : nullptr, n};
   // Not for_chunks, which would treat denormal weights as 0.
   const int64_t parts = std::clamp<int64_t>(entries / kThreadWork, 1, threads);
   const auto bound = [&](int64_t part) {
@@ -231,6 +231,28 @@ void add_transpose(const Csr<T>& arcs, std::vector<int64_t>& indptr, std::vector
         if (weighted) weights[place] = weight;
         ++place;
       });
+    }
+  });
+}
+
+// The sum of a power of the weights in each row.
+template <class T>
+void row_sums(const Csr<T>& graph, int power, double* sums, int threads) {
+  const int64_t n = graph.rows, entries = graph.indptr[n];
+  // Not for_chunks, which would treat denormal weights as 0.
+  const int64_t parts = std::clamp<int64_t>(entries / kThreadWork, 1, threads);
+  in_parts(parts, [&](int64_t part) {
+    const auto bound = [&](int64_t cut) {
+      return cut == parts ? n : std::lower_bound(graph.indptr, graph.indptr + n, entries / parts * cut) - graph.indptr;
+    };
+    for (int64_t row = bound(part), end = bound(part + 1); row < end; ++row) {
+      double sum = 0;
+      for (int64_t e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
+        double value = graph.weights[e];
+        for (int k = 1; k < power; ++k) value *= static_cast<double>(graph.weights[e]);
+        sum += value;
+      }
+      sums[row] = sum;
     }
   });
 }

@@ -46,9 +46,9 @@ void define_graphs(nb::module_& m) {
 
   m.def("add_transpose",
         [](Indptr indptr, Indices indices, Weights<T> weights, int threads) {
-          std::vector<int64_t> new_indptr;
-          std::vector<int32_t> new_indices;
-          std::vector<T> new_weights;
+          Room<int64_t> new_indptr;
+          Room<int32_t> new_indices;
+          Room<T> new_weights;
           {
             nb::gil_scoped_release release;
             add_transpose<T>(csr<T>(indptr, indices, weights), new_indptr, new_indices, new_weights, threads);
@@ -58,6 +58,15 @@ void define_graphs(nb::module_& m) {
                                 weighted ? as_array(std::move(new_weights)) : nb::none());
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("threads"));
+
+  m.def("row_sums",
+        [](Indptr indptr, Vector<const T> weights, int power, Vector<double> sums, int threads) {
+          const Csr<T> rows{indptr.data(), nullptr, weights.data(), static_cast<int64_t>(indptr.size()) - 1};
+          nb::gil_scoped_release release;
+          row_sums<T>(rows, power, sums.data(), threads);
+        },
+        nb::arg("indptr").noconvert(), nb::arg("weights").noconvert(), nb::arg("power"), nb::arg("sums").noconvert(),
         nb::arg("threads"));
 
   m.def("eliminate",
@@ -143,6 +152,7 @@ NB_MODULE(_native, m) {
   define_graphs<float>(m);
   define_graphs<double>(m);
   define_tables(m);
+  define_texts(m);
   define_layout(m);
   m.def("number",
         [](Block<uint64_t> table, int64_t size, Vector<const uint64_t> source, Vector<const uint64_t> source_checks,

@@ -25,10 +25,10 @@ Csr<T> csr(const Indptr& indptr, const Indices& indices, const Weights<T>& weigh
 }
 
 // Moves a vector into a NumPy array.
-template <class T>
-nb::object as_array(std::vector<T>&& values) {
-  auto* data = new std::vector<T>(std::move(values));
-  nb::capsule owner(data, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <class T, class Memory>
+nb::object as_array(std::vector<T, Memory>&& values) {
+  auto* data = new std::vector<T, Memory>(std::move(values));
+  nb::capsule owner(data, [](void* p) noexcept { delete static_cast<std::vector<T, Memory>*>(p); });
   return nb::ndarray<nb::numpy, T>(data->data(), {data->size()}, owner).cast();
 }
 
@@ -39,3 +39,4 @@ void define_blocks(nb::module_& m);
 
 void define_neighbours(nb::module_& m);
 void define_tables(nb::module_& m);
+void define_texts(nb::module_& m);

@@ -1,6 +1,7 @@
 """Little memory: a sentence and an exit status, also where libraries would abort; kernels go on with fewer threads."""
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,22 @@ os.abort()
         "isotherm: there is not enough memory; use a machine with more, fewer threads (ISOTHERM_THREADS=1), "
         "or a smaller --max-memory\n"
     )
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs the GNU C library")
+def test_freed_memory_is_used_again() -> None:
+    code = """
+import resource
+from isotherm.cli.terminal.memory import reuse_memory
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        bytearray(16 << 20)[::4096] = bytes(4096)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+print(faults())
+reuse_memory()
+print(faults())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    given_back, kept = map(int, done.stdout.split())
+    assert kept < given_back / 4

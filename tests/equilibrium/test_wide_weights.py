@@ -110,6 +110,18 @@ def test_a_unit_is_a_power_of_two_and_is_left_alone_if_good() -> None:
     np.testing.assert_array_equal(heat.weights, factor * tiny.heat.weights)
 
 
+@pytest.mark.parametrize(("unit", "fits"), [(1.0, True), (1e-30, False), (1e30, False)])
+def test_single_precision_never_exceeds_the_limits(unit: float, fits: bool) -> None:
+    weights = np.array([1e-45, unit, unit, unit, 3e38], np.float32)
+    graph = iso.Graph.from_edges(np.arange(5), np.arange(1, 6), weights)
+    assert graph.heat.weights is not None
+    assert graph.heat.weights.dtype == np.float32
+    heat, factor = in_good_unit(graph.heat)
+    assert (heat is graph.heat) == fits
+    assert heat.weights is not None
+    np.testing.assert_array_equal(heat.weights, factor * graph.heat.weights.astype(np.float64))
+
+
 @pytest.mark.parametrize("sweeps", [5, 29])
 def test_heat_that_has_only_just_arrived_is_not_lost(sweeps: int) -> None:
     """After 29 sweeps from 0, networkx has spread both labels as far; float32 temperatures would not show it."""

@@ -4,7 +4,6 @@ import json
 import pickle
 import zlib
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,6 @@ import pytest
 from graph_cases import WEIGHTED, dense
 
 import isotherm as iso
-from isotherm.graphs.csr import row_sums
 from isotherm.graphs.packed import PackedError, PackedGraph, PackWriter, open_packed, read_rows, writing_folder
 from isotherm.graphs.packed.ids import Counted, Integers, Texts
 
@@ -281,13 +279,3 @@ def test_rows_of_a_folder_whose_array_has_another_length_or_type_are_refused(
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(PackedError, match=r"none\.iso does not exist; check its name"):
         iso.Graph.open(tmp_path / "none.iso")
-
-
-def test_sums_of_rows_are_taken_a_piece_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    counts = rng.integers(0, 9, 200) * (rng.random(200) < 0.6)
-    indptr, weights = np.append(0, np.cumsum(counts)), rng.random(counts.sum())
-    expected = [sum(weights[a:b] ** 2) for a, b in pairwise(indptr.tolist())]
-    for piece in (1, 3, 50, 10**6):
-        monkeypatch.setattr("isotherm.graphs.csr.PIECE", piece)
-        np.testing.assert_allclose(row_sums(indptr, weights, power=2), expected)

@@ -289,7 +289,8 @@ def untidy_text(draw: st.DrawFn) -> tuple[bytes, Dialect]:
 def test_the_fast_way_agrees_with_the_exact_one(case: tuple[bytes, Dialect]) -> None:
     content, dialect = case
     block = blocks.Block(1, content.count(b"\n"), content)
-    assert _rows_or_error(text._frame, block, dialect, set()) == _rows_or_error(text._exact, block, dialect)
+    frame = _rows_or_error(text._frame, block, dialect, set(), list(range(dialect.width)))
+    assert frame == _rows_or_error(text._exact, block, dialect)
 
 
 @settings(max_examples=int(os.environ.get("ISOTHERM_FUZZ", "100")))
@@ -305,8 +306,9 @@ def test_blocks_do_not_matter(case: tuple[bytes, Dialect], size: int) -> None:
     for block in cut:
         assert block[:2] == (line, block.text.count(b"\n"))
         line += block.breaks
-    whole = _rows_or_error(text._frame, blocks.Block(1, content.count(b"\n"), content), dialect, set())
-    parts = [_rows_or_error(text._frame, block, dialect, set()) for block in cut]
+    wanted = list(range(dialect.width))
+    whole = _rows_or_error(text._frame, blocks.Block(1, content.count(b"\n"), content), dialect, set(), wanted)
+    parts = [_rows_or_error(text._frame, block, dialect, set(), wanted) for block in cut]
     if isinstance(whole, list):
         assert [row for part in parts for row in part] == whole
     else:
@@ -318,6 +320,14 @@ def _rows_or_error(way: Callable[..., pl.DataFrame], *told: Any) -> list[Any] | 
         return [[cell or None for cell in row] for row in way(pl, "f", *told).rows()]
     except FileError as error:
         return str(error)
+
+
+@pytest.mark.parametrize("row", [b"a,b,\xff", b"a,\xff,c"])
+def test_columns_that_are_not_read_must_be_utf_8_too(tmp_path: Path, row: bytes) -> None:
+    path = tmp_path / "e.csv"
+    path.write_bytes(b"source,target,note\na,b,c\n" + row + b"\n")
+    with pytest.raises(FileError, match="line 3"):
+        read_graph(path)
 
 
 NASTY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8)

@@ -231,3 +231,26 @@ def test_push_moves_residuals_and_keeps_the_balance(backend: ModuleType, weighte
     np.testing.assert_array_equal(r[:, 2:], before[:, 2:])  # columns without a limit stay as they are
     assert x.any() == (most > 0)
     assert (left <= least).all() == (most == 10**9)
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("rows", [0, 1, 300, 60_000])  # the last is shared out among threads
+def test_row_sums(backend: ModuleType, rows: int, power: int, dtype: Any) -> None:
+    rng = np.random.default_rng(rows)
+    counts = rng.integers(0, 9, rows) * (rng.random(rows) < 0.6)
+    indptr = np.append(0, np.cumsum(counts)).astype(np.int64)
+    weights = rng.random(counts.sum()).astype(dtype)
+    sums = np.full(rows, np.nan)
+    backend.row_sums(indptr, weights, power, sums, 2)
+    owners = np.repeat(np.arange(rows), counts)
+    expected = np.bincount(owners, weights.astype(np.float64) ** power, minlength=rows)
+    np.testing.assert_allclose(sums, expected, rtol=1e-12)
+
+
+@each_backend
+def test_row_sums_keep_denormal_weights(backend: ModuleType) -> None:
+    sums = np.empty(1)
+    backend.row_sums(np.array([0, 2]), np.array([1e-310, 2e-310]), 1, sums, 1)
+    np.testing.assert_allclose(sums / 1e-310, 3)

@@ -25,7 +25,8 @@ def in_good_unit(heat: Csr) -> tuple[Csr, float]:
     weights = heat.weights
     if weights is None or not len(weights):
         return heat, 1.0
-    low, high = float(weights.min()), float(weights.max())
+    single = weights.dtype == np.float32  # whose positive numbers are all within the limits
+    low, high = (1.0, 1.0) if single else (float(weights.min()), float(weights.max()))
     middle = float(np.median(weights[:: max(1, len(weights) // SAMPLE)]))
     if 1 / USUAL <= middle <= USUAL and low >= 1 / FARTHEST and high <= FARTHEST:
         return heat, 1.0

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
-from isotherm.layout.cache import fingerprint
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:  # a classifier is imported without the page and the readers of files
@@ -120,6 +119,7 @@ def open_page(
     from isotherm.explorer.state.session import Session
     from isotherm.explorer.web.export import NEW_SEEDS
     from isotherm.explorer.web.server import free_port, new_token, serve
+    from isotherm.layout.cache import fingerprint
 
     listener, token = free_port(opening.port), new_token()
     try:

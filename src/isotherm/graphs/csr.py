@@ -2,7 +2,6 @@
 
 import numbers
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -33,7 +32,6 @@ __all__ = [
 Floats: TypeAlias = NDArray[np.floating]
 
 MOST_NODES = 2**31 - 1  # indices are int32
-PIECE = 1 << 20  # entries whose rows are in memory at once
 NOISE = 1e-8  # relative asymmetry that counts as rounding
 
 
@@ -79,22 +77,17 @@ class Csr(NamedTuple):
 
 
 def row_sums(indptr: NDArray[np.integer], weights: Floats | None, power: int = 1) -> NDArray[np.float64]:
-    """The sum of a power of the weights in each row, a piece of a large matrix at a time.
+    """The sum of a power of the weights in each row.
 
     >>> row_sums(np.array([0, 2, 2, 3]), np.array([1.0, 3.0, 5.0]), power=2)
     array([10.,  0., 25.])
     """
-    counts = np.diff(indptr)
     if weights is None:
-        return counts.astype(np.float64)
-    cuts = np.searchsorted(indptr, np.arange(PIECE, indptr[-1], PIECE), side="right") - 1
-    found = np.zeros(len(counts))
-    for first, last in pairwise(np.unique(np.concatenate([[0], cuts, [len(counts)]])).tolist()):
-        rows = first + np.flatnonzero(counts[first:last])
-        if len(rows):
-            part = weights[indptr[first] : indptr[last]].astype(np.float64, copy=False)
-            found[rows] = np.add.reduceat(part if power == 1 else part**power, indptr[rows] - indptr[first])
-    return found
+        return np.diff(indptr).astype(np.float64)
+    sums = np.empty(len(indptr) - 1)
+    starts, values = np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(weights, _float_type(weights.dtype))
+    kernels.active.row_sums(starts, values, power, sums, kernels.thread_count())
+    return sums
 
 
 def edge_weights(weight: Any, edges: int) -> NDArray[Any] | None:

@@ -5,8 +5,6 @@ from contextlib import AbstractContextManager
 from functools import cache
 from typing import Any
 
-from scipy.optimize import minimize
-
 from isotherm.arrays import Doubles
 
 __all__ = ["fitting_threads", "minimum"]
@@ -31,6 +29,8 @@ def minimum(
     work: int = 0,
 ) -> Doubles:
     """The parameters with the least loss, which gives its value and gradient with so much work, by L-BFGS."""
+    from scipy.optimize import minimize  # slow to import, and not needed where no seed can be hidden
+
     with fitting_threads(work):
         found: Doubles = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
     return found

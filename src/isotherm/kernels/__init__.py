@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from isotherm.kernels import reference
 from isotherm.kernels.choice import choose, load_native
 
 __all__ = ["Report", "active", "block", "description", "instruction_sets", "native", "thread_count", "width"]
@@ -49,7 +48,7 @@ class Report(NamedTuple):
 
 def description() -> str:
     """Which kernels run here, for ``--version`` and bug reports."""
-    if active is reference:
+    if active is not native:
         return "reference (SciPy)"
     return f"native ({active.instruction_set()}), {thread_count()} threads"
 

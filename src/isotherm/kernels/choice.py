@@ -9,7 +9,6 @@ from importlib import import_module
 from types import ModuleType
 
 from isotherm.errors import Worded, warn
-from isotherm.kernels import reference
 
 __all__ = ["KernelsError", "choose", "load_native"]
 
@@ -32,13 +31,19 @@ def choose(native: ModuleType | None, environment: Mapping[str, str]) -> ModuleT
     """The kernels that the environment asks for; by default the native ones with the best instruction set."""
     wanted = environment.get("ISOTHERM_KERNELS", "auto")
     if wanted == "reference":
-        return reference
+        return _reference()
     if native is None:
         _report_missing(wanted)
-        return reference
+        return _reference()
     if environment.get("ISOTHERM_ISA"):
         _use_instruction_set(native, environment["ISOTHERM_ISA"])
     return native
+
+
+def _reference() -> ModuleType:
+    return import_module(
+        "isotherm.kernels.reference"
+    )  # a tenth of a second, which the native kernels need not wait for
 
 
 def _report_missing(wanted: str) -> None:

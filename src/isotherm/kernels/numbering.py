@@ -1,4 +1,4 @@
-"""Numbers hashed node ids by first appearance, in plain NumPy: the reference kernels for reading files.
+"""Cuts text into fields, and numbers hashed node ids by first appearance: the reference kernels for reading files.
 
 A key is two 64-bit hashes of an id, called word and check. Known keys are in an open-addressing hash table.
 """
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["number", "rehash", "text_keys"]
+__all__ = ["count_breaks", "number", "rehash", "split_rows", "text_keys"]
 
 Words: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.int32]
@@ -18,6 +18,22 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: consecuti
 LOW, HIGH = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000)
 SEEDS = (0x1505, 0x7063)
 STEP = 1 << 14  # rows per step; ids that are new in one step are known in the next
+
+
+def count_breaks(text: bytes) -> int:
+    """The number of line breaks."""
+    return text.count(b"\n")
+
+
+def split_rows(text: bytes, delimiter: str, width: int, places: list[int]) -> list[Any]:
+    """The columns at some places, ascending, of delimited text without quotes, for `polars.Series` to read.
+
+    All lines end in a line break, perhaps after a carriage return. Nothing if a line does not have so many fields as
+    ``width`` says, or a field is empty. Bytes are not checked to be UTF-8.
+    """
+    lines = (line.removesuffix(b"\r").split(delimiter.encode()) for line in text.split(b"\n")[:-1])
+    rows = [fields for fields in lines if len(fields) == width and all(fields)]
+    return [[fields[place] for fields in rows] for place in places] if len(rows) == text.count(b"\n") else []
 
 
 def text_keys(texts: Any, words: Words, checks: Words) -> None:

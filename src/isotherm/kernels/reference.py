@@ -24,8 +24,10 @@ from isotherm.kernels.drawing import pull_and_push as pull_and_push
 from isotherm.kernels.drawing import spread as spread
 from isotherm.kernels.neighbours import nearest_rows as nearest_rows
 from isotherm.kernels.neighbours import refine as refine
+from isotherm.kernels.numbering import count_breaks as count_breaks
 from isotherm.kernels.numbering import number as number
 from isotherm.kernels.numbering import rehash as rehash
+from isotherm.kernels.numbering import split_rows as split_rows
 from isotherm.kernels.numbering import text_keys as text_keys
 from isotherm.kernels.tables import best_columns as best_columns
 from isotherm.kernels.tables import chances as chances
@@ -192,6 +194,14 @@ def add_transpose(
     both.sort_indices()
     bare = weights is None and both.nnz == 2 * len(indices)
     return both.indptr.astype(np.int64), both.indices.astype(np.int32), None if bare else both.data
+
+
+def row_sums(indptr: Indptr, weights: Floats, power: int, sums: NDArray[np.float64], threads: int) -> None:
+    """Fill in the sum of a power of the weights in each row."""
+    rows = np.flatnonzero(np.diff(indptr))
+    sums.fill(0)
+    if len(rows):
+        sums[rows] = np.add.reduceat(weights.astype(np.float64) ** power, indptr[rows])
 
 
 def eliminate(

@@ -8,12 +8,14 @@ turned into the sentence by the kernels.
 import errno
 import os
 
-__all__ = ["check_address_space", "is_lack_of_memory", "memory_sentence"]
+__all__ = ["check_address_space", "is_lack_of_memory", "memory_sentence", "reuse_memory"]
 
 GIGA = 1 << 30
 ALWAYS, EACH_THREAD = 1.5 * GIGA, 0.25 * GIGA  # measured: 1.5 GB with one thread and 1.7 GB with two were enough
 REMEDIES = "use a machine with more, fewer threads (ISOTHERM_THREADS=1), or a smaller --max-memory"
 SENTENCE = f"isotherm: there is not enough memory; {REMEDIES}"
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # as in malloc.h
+KEPT, REUSED = 1 << 27, 1 << 24  # bytes
 IN_IMPORTS = ("cannot allocate memory", "failed to map segment", "cannot map")
 
 
@@ -37,6 +39,21 @@ def check_address_space() -> None:
         remedy = "raise the limit" if threads == 1 else "raise the limit, or use fewer threads (ISOTHERM_THREADS=1)"
         raise MemoryError(f"{given}, but {wanted}; {remedy}")
     _say_on_abort()
+
+
+def reuse_memory() -> None:
+    """Have the GNU C library keep freed memory, up to 128 MB, and use it again for arrays of up to 16 MB.
+
+    Otherwise it gives back each array of a few megabytes, and the system has to clear the pages of the next one.
+    """
+    from ctypes import CDLL
+
+    try:
+        mallopt = CDLL(None).mallopt
+    except (AttributeError, OSError, TypeError):  # another C library
+        return
+    mallopt(TRIM_THRESHOLD, KEPT)
+    mallopt(MMAP_THRESHOLD, REUSED)
 
 
 def is_lack_of_memory(error: BaseException) -> bool:

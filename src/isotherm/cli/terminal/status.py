@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from isotherm.cli.terminal.memory import check_address_space, is_lack_of_memory, memory_sentence
+from isotherm.cli.terminal.memory import check_address_space, is_lack_of_memory, memory_sentence, reuse_memory
 from isotherm.cli.terminal.wording import INTERRUPTED, ChoiceError, UsageError, WarnedError, in_options, say
 from isotherm.errors import Worded
 
@@ -51,6 +51,7 @@ def _prepare_process() -> None:
             os.open(os.devnull, os.O_RDWR)
     sys.stderr = sys.stderr or os.fdopen(2, "w")
     check_address_space()
+    reuse_memory()
     handle_signals()
     delay_imports()
     for stream in (sys.stdout, sys.stderr):

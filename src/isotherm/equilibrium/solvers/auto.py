@@ -13,7 +13,6 @@ from isotherm.equilibrium.solvers.cg import ConjugateGradient
 from isotherm.equilibrium.solvers.direct import Direct
 from isotherm.equilibrium.solvers.elimination import Elimination
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Iteration
-from isotherm.kernels import reference
 
 __all__ = ["Auto"]
 
@@ -62,7 +61,7 @@ class Auto:
     def _choose(self, values: Doubles, source: Source | None, tol: float | None) -> Solver:
         if np.count_nonzero(self.system.interior) <= DIRECT_NODES and tol is not None:
             return Direct(self.system)
-        if kernels.active is not reference and tol is not None and self._stalls(values, source, tol):
+        if kernels.active is kernels.native and tol is not None and self._stalls(values, source, tol):
             return Elimination(self.system, self.n_threads)
         return ImpatientCG(self.system, self.n_threads)
 
@@ -106,7 +105,7 @@ class ImpatientCG(ConjugateGradient):
 
     def stop_early(self, iteration: Iteration, convergence: Convergence) -> bool:
         """Check the rate of convergence every few iterations."""
-        if kernels.active is reference or convergence.tol == 0:
+        if kernels.active is not kernels.native or convergence.tol == 0:
             return False
         if convergence is not self._followed:  # the next block, or the same in float64
             self._followed, self._logs, self._slow = convergence, [], False

@@ -126,7 +126,10 @@ class Confidence:
         """The held-out seeds, solved for on first use."""
         if self._held_out is None:
             self._held_out = hold_out(
-                self.fit.seeds, self.fit.graph, lambda seeds: self._field(_without(self.fit, seeds), seeds)
+                self.fit.seeds,
+                self.fit.graph,
+                lambda seeds: self._field(_without(self.fit, seeds), seeds),
+                labelled=self.agree is not None,
             )
         return self._held_out
 

@@ -52,7 +52,8 @@ class Fold(NamedTuple):
     predicted
         For each rule on temperatures, (h,) the class numbers that it predicts for the hidden seeds; -1 where unreached.
     labels
-        (n,) the class numbers of all nodes by `FALLBACK`, -1 where unreached; empty if they are not in this process.
+        (n,) the class numbers of all nodes by `FALLBACK`, -1 where unreached; empty if they are in other processes or
+        not needed.
     """
 
     hidden: Ints
@@ -116,8 +117,10 @@ class HeldOut:
         return np.concatenate([fold.predicted[rule] for fold in self.folds])
 
 
-def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
+def hold_out(seeds: Seeds, graph: Graph, solve: Solve, *, labelled: bool = True) -> HeldOut:
     """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
+
+    With ``labelled``, all nodes are labelled then, which some experts need.
 
     Seeds are sorted by class, then by `_scrambled`, and dealt to the folds in turn. (If they were dealt by ascending
     degree, hidden seeds would be more like those that remain than other nodes are, and confidence too high.) The only
@@ -130,7 +133,7 @@ def hold_out(seeds: Seeds, graph: Graph, solve: Solve) -> HeldOut:
     needed = next(
         (count for count in range(1, len(dealt)) if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS
     )
-    folds = tuple(_fold(seeds, hidden, sample, solve) for hidden in dealt[:needed])
+    folds = tuple(_fold(seeds, hidden, sample, solve, labelled) for hidden in dealt[:needed])
     n_lone = len(seeds.codes) - len(order)
     return HeldOut(folds[0].split(), sample, n_lone, True) if needed == 1 and folds else HeldOut(folds, sample, n_lone)
 
@@ -171,7 +174,7 @@ def _sampled(seeds: Seeds, n_nodes: int) -> Ints:
     return places + np.searchsorted(before, places, side="right")
 
 
-def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve) -> Fold:
+def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, labelled: bool) -> Fold:
     rest = seeds.take(np.delete(np.arange(len(seeds.codes)), hidden))
     with warnings.catch_warnings():
         for category in (UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
@@ -186,7 +189,7 @@ def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve) -> Fold:
         field.mean,
         field.at(sample),
         {name: _predicted(rule, field, rest, nodes, warmth) for name, rule in TEMPERATURE_RULES.items()},
-        field.labels(FALLBACK, rest),
+        field.labels(FALLBACK, rest) if labelled else np.empty(0, np.int32),
     )
 
 

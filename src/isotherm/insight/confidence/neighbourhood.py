@@ -64,7 +64,7 @@ class Field(NamedTuple):
 
     def scores(self, rule: TemperatureRule, seeds: Seeds, nodes: NDArray[np.integer]) -> Floats:
         """(m, K) the scores of a rule at some of the nodes."""
-        return rule.scores(self.temperatures, seeds)[nodes]
+        return rule.scored(self.temperatures[nodes], rule.totals(self.temperatures, seeds.nodes), seeds.shares)
 
     def labels(self, rule: TemperatureRule, seeds: Seeds) -> NDArray[np.int32]:
         """(n,) the class numbers that a rule gives to all nodes; -1 where unreached."""

@@ -281,11 +281,17 @@ def _alike(values: list[Any]) -> "pl.Series":
     """Values of one type."""
     import polars as pl
 
-    given = [value for value in values if value is not None]
-    kinds = set(map(type, given))
-    if kinds == {float} or (kinds == {int} and -(2**63) <= min(given) <= max(given) < 2**63):
+    kinds = set(map(type, values)) - {type(None)}
+    if kinds == {float} or (kinds == {int} and _fit_in_64_bits(values)):
         return pl.Series(values, dtype=pl.Float64 if kinds == {float} else pl.Int64)
+    if kinds == {str}:
+        return pl.Series(values, dtype=pl.String)
     return pl.Series([None if value is None else str(value) for value in values], dtype=pl.String)
+
+
+def _fit_in_64_bits(values: list[int | None]) -> bool:
+    given = [value for value in values if value is not None]
+    return -(2**63) <= min(given) <= max(given) < 2**63
 
 
 def _write(frames: Iterable["pl.DataFrame"], file: IO[bytes], name: str) -> None:

@@ -11,7 +11,6 @@ import math
 import os
 import zipfile
 from collections.abc import Mapping
-from importlib import metadata
 from typing import IO, Any
 
 import numpy as np
@@ -41,6 +40,8 @@ def check_model(path: str, *, force: bool = False) -> None:
 
 def write_model(path: str, content: Any, arrays: Mapping[str, NDArray[Any]], *, force: bool = False) -> None:
     """Write arrays and a description that JSON can hold; the file appears when it is complete."""
+    from importlib import metadata
+
     check_model(path, force=force)
     text = json.dumps({"version": VERSION, "release": metadata.version("isotherm"), "content": content})
     entries = {MODEL: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}

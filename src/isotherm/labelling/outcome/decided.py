@@ -44,7 +44,8 @@ class Decision:
     @classmethod
     def of(cls, rule: ProbabilityRule, chances: Doubles, seeds: Seeds, weights: Doubles | None = None) -> "Decision":
         """The decision of a rule, given the probabilities (n, K) of all nodes."""
-        mean = chances.sum(axis=0) / max(1, np.count_nonzero(chances.any(axis=1)))
+        known = np.einsum("nk->n", chances) > 0  # faster than chances.any(axis=1)
+        mean = chances.sum(axis=0) / max(1, np.count_nonzero(known))
         return cls.by_mean(rule, mean, chances[sampled_nodes(seeds, len(chances))], seeds, weights)
 
     @classmethod

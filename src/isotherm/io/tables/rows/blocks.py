@@ -6,11 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isotherm import kernels
 from isotherm.io.errors import FileError
 
 __all__ = ["LONGEST", "Block", "blocks", "well_quoted"]
 
-BLOCK = 1 << 24
+BLOCK = 1 << 22  # bytes: larger ones would leave the cache before the ids of their rows are numbered
 LONGEST = 1 << 26  # a longer row is taken for a file without line breaks or with an open quote
 QUOTE, NEWLINE, RETURN = b'"\n\r'
 
@@ -46,7 +47,7 @@ def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None
             continue
         text, rest = _whole_rows(held, delimiter)
         if text:
-            yield Block(first, breaks := text.count(b"\n"), text)
+            yield Block(first, breaks := kernels.active.count_breaks(text), text)
             first += breaks
         elif size > LONGEST:
             remedy = "close its quotes, or check that this is a text file"
@@ -55,7 +56,7 @@ def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None
         wanted = BLOCK if text else 2 * size
     last = b"".join(held)
     if last:
-        yield Block(first, last.count(b"\n"), last)
+        yield Block(first, kernels.active.count_breaks(last), last)
 
 
 def well_quoted(text: bytes, delimiter: str) -> bool:

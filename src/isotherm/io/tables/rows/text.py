@@ -1,7 +1,8 @@
 """Delimited text: CSV, TSV and whitespace-separated files.
 
-Blocks of whole rows go to polars, which is fast, but fills up short rows and guesses at stray quotes. A block with
-anything unusual in it goes through `isotherm.io.tables.guessing.sniff.records`, which is exact and knows line numbers.
+Blocks of whole rows without quotes, empty fields and numbers are cut by a kernel. Others go to polars, which is fast
+too, but fills up short rows and guesses at stray quotes. A block with anything unusual in it goes through
+`isotherm.io.tables.guessing.sniff.records`, which is exact and knows line numbers.
 """
 
 import re
@@ -10,6 +11,7 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from isotherm import kernels
 from isotherm.io.errors import FileError, is_panic, need, shorten
 from isotherm.io.streams import Input
 from isotherm.io.tables.guessing.sniff import SAMPLE, Dialect, records, sniff
@@ -45,9 +47,9 @@ class TextTable(Table):
         pl = need("polars", PURPOSE)
         path, dialect = self.path, self.dialect
         floats = {places[role] for role in numbers & places.keys()}
-        delimiter = dialect.delimiter if dialect.quoted else None
+        delimiter, wanted = dialect.delimiter if dialect.quoted else None, sorted(set(places.values()))
         for block in blocks(path, self.rest, dialect.skip + 1, delimiter):
-            frame = _frame(pl, path, block, dialect, floats)
+            frame = _frame(pl, path, block, dialect, floats, wanted)
             if frame.height:
                 chosen = frame.select(pl.col(_name(place)).alias(role) for role, place in places.items())
                 yield Batch(chosen, partial(_line, path, block, dialect))
@@ -81,10 +83,13 @@ def _start(pieces: Iterator[bytes]) -> tuple[bytes, bool]:
     return bytes(start), False
 
 
-def _frame(pl: Any, path: str, block: Block, dialect: Dialect, numbers: set[int]) -> "pl.DataFrame":
-    """All columns of a block: as floats where that is asked for and possible, else as text."""
+def _frame(pl: Any, path: str, block: Block, dialect: Dialect, numbers: set[int], wanted: list[int]) -> "pl.DataFrame":
+    """At least the wanted columns of a block: as floats where that is asked for and possible, else as text."""
     _check_no_nul(path, block.text, block.first)
     for text, tidy in _readings(block.text, dialect):
+        plain = None if numbers else _split(pl, text, dialect, wanted)
+        if plain is not None:
+            return plain
         for floats in (numbers, set[int]()) if numbers else (numbers,):
             schema = {_name(place): pl.Float64 if place in floats else pl.String for place in range(dialect.width)}
             frame = _parsed(pl, text, dialect, schema)
@@ -129,6 +134,23 @@ def _single_blanks(text: bytes) -> bytes:
     if any(odd in text for odd in ODD_BLANKS):
         text = re.sub(rb"  +", b" ", re.sub(rb" *\r?\n *", b"\n", text))
     return text
+
+
+def _split(pl: Any, text: bytes, dialect: Dialect, wanted: list[int]) -> "pl.DataFrame | None":
+    """Columns of the block as text, or None unless no field is quoted or empty, and all rows have the right length."""
+    if not text.endswith(b"\n") or (dialect.quoted and b'"' in text):
+        return None
+    if len(wanted) < dialect.width and not text.isascii():  # the other columns must be UTF-8 too
+        return None
+    columns = kernels.active.split_rows(text, dialect.delimiter, dialect.width, wanted)
+    if not columns:
+        return None
+    try:
+        return pl.DataFrame(
+            {_name(place): pl.Series(column).cast(pl.String) for place, column in zip(wanted, columns, strict=True)}
+        )
+    except pl.exceptions.ComputeError:  # not UTF-8
+        return None
 
 
 def _parsed(pl: Any, text: bytes, dialect: Dialect, schema: dict[str, Any]) -> "pl.DataFrame | None":
