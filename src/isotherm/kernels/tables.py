@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["best_columns", "chances", "combine", "evidence", "rank", "table_moments", "weigh"]
+__all__ = ["best_columns", "chances", "combine", "evidence", "place_rows", "rank", "table_moments", "weigh"]
 
 LEAST_MEAN = 1e-12  # for a class that no visible seed has
 
@@ -34,6 +34,23 @@ def combine(
 ) -> None:
     """``out = base + block near + times everywhere``, with as many of the columns of the block as ``near`` has rows."""
     out[:] = base + block[:, : len(near)] @ near + np.outer(times, everywhere)
+
+
+def place_rows(
+    x: NDArray[np.floating],
+    offset: NDArray[np.floating],
+    places: NDArray[np.int64] | None,
+    out: NDArray[np.floating],
+    threads: int,
+) -> None:
+    """Rows ``places`` of ``out``, or its first rows, become ``x + offset``; further columns of these rows become 0.
+
+    Both may be the first columns of wider arrays.
+    """
+    rows = slice(len(x)) if places is None else places
+    padded = np.zeros((len(x), out.shape[1]), out.dtype)
+    np.add(x, offset, out=padded[:, : x.shape[1]])
+    out[rows] = padded
 
 
 def rank(

@@ -319,8 +319,10 @@ class Block:
 
         As float64 they keep heat that is too little to change a float32 temperature: what has only just arrived.
         """
-        offset = self.offset[: self.columns].astype(dtype or self.dtype)
-        temperatures: Floats = (self.whole if self.interior.reads_all else self.x)[:, : self.columns] + offset
+        x, offset = self.whole if self.interior.reads_all else self.x, self.offset[: self.columns]
+        temperatures: Floats = np.empty((len(x), self.columns), dtype or self.dtype)
+        shift = offset.astype(temperatures.dtype)
+        kernels.active.place_rows(x[:, : self.columns], shift, None, temperatures, self.interior.threads)
         temperatures[~self.system.reached[: len(temperatures)]] = np.nan
         inside = self.system.boundary < len(temperatures)
         temperatures[self.system.boundary[inside]] = self.values[inside]

@@ -110,18 +110,19 @@ class Core:
         """
         columns, dtype = temperatures.shape[1], temperatures.dtype
         offset = balance(self._whole, values).astype(dtype)  # so that constant columns stay constant
-        full = self._extended(temperatures - offset)
+        full = self._extended(temperatures, -offset)
         report = self._report(full, np.zeros(full.shape[1], dtype))
         means = sum(2 + int(np.diff(part.indptr).max()) for part in self._rounds)
         rounding = float(np.finfo(dtype).eps) * means * report.size[:columns]
-        found: Floats = np.full((len(self._whole.degree), columns), np.nan, dtype)
-        found[self._numbering] = full[:, :columns] + offset
+        found: Floats = np.empty((len(self._whole.degree), columns), dtype)
+        found[~self._whole.reached] = np.nan
+        kernels.active.place_rows(full[:, :columns], offset, self._numbering, found, self._threads)
         found[self._whole.boundary] = values
         return found, float(largest_ratio(rounding, report.spread(len(full))[:columns]))
 
     def spread(self, x: Floats, *, closed: bool) -> Doubles:
         """The spread of each column over the whole system, given deviations (m, k) of the core; see `System`."""
-        columns, full = x.shape[1], self._extended(x)
+        columns, full = x.shape[1], self._extended(x, np.zeros(x.shape[1], x.dtype))
         closing = np.zeros(full.shape[1], x.dtype)
         closing[:columns] = closed
         watched = np.append(np.arange(columns), [full.shape[1]] if closed else []).astype(np.intp)
@@ -135,10 +136,10 @@ class Core:
     def _report(self, full: Floats, closing: Floats) -> Report:
         return Report(*kernels.active.moments(closing, full, self._threads))
 
-    def _extended(self, x: Floats) -> Floats:
-        """A block with the rows of the core first, then those of the nodes eliminated last, and so on."""
+    def _extended(self, x: Floats, shift: Floats) -> Floats:
+        """A block with the rows of the core plus a shift first, then those of the nodes eliminated last, and so on."""
         full = kernels.block(len(self._numbering), kernels.width(x.shape[1]), x.dtype)
-        full[: len(x), : x.shape[1]] = x
+        kernels.active.place_rows(x, shift, None, full, self._threads)
         first = len(x)
         for part in self._rounds:
             rows = slice(first, first := first + len(part.scale))
