@@ -70,9 +70,14 @@ class TemperatureRule(Rule):
         """The scores of the classes in these columns, shape (n, K)."""
         return self.scores_of(temperatures, seeds.nodes, seeds.shares[columns])
 
-    @abstractmethod
     def scores_of(self, temperatures: Floats, seeds: Ints, shares: Doubles) -> Floats:
         """The same, from the positions of the seeds and the share of each class among them."""
+        return self.scored(temperatures, self.totals(temperatures, seeds), shares)
+
+    def totals(self, temperatures: Floats, seeds: Ints) -> "Totals":
+        """What the rule has to know about all nodes, given their temperatures and the positions of the seeds."""
+        mean = _mean(temperatures)
+        return Totals(mean, mean)
 
     @abstractmethod
     def scored(self, temperatures: Floats, totals: "Totals", shares: Doubles) -> Floats:
@@ -113,9 +118,9 @@ class Vanilla(TemperatureRule):
 
     name = "vanilla"
 
-    def scores_of(self, temperatures: Floats, seeds: Ints, shares: Doubles) -> Floats:
-        """The temperatures."""
-        return temperatures
+    def totals(self, temperatures: Floats, seeds: Ints) -> Totals:
+        """Nothing."""
+        return Totals(np.empty(0), np.empty(0))
 
     def scored(self, temperatures: Floats, totals: Totals, shares: Doubles) -> Floats:
         """The temperatures."""
@@ -134,7 +139,7 @@ class Centered(TemperatureRule):
 
     name = "centered"
 
-    def scores_of(self, temperatures: Floats, seeds: Ints, shares: Doubles) -> Floats:
+    def scored(self, temperatures: Floats, totals: Totals, shares: Doubles) -> Floats:
         """Temperatures minus means.
 
         >>> temperatures = np.array([[1.0, 0.0], [0.2, 0.8], [0.0, 1.0]])
@@ -143,10 +148,6 @@ class Centered(TemperatureRule):
                [-0.2,  0.2],
                [-0.4,  0.4]])
         """
-        return temperatures - _mean(temperatures)
-
-    def scored(self, temperatures: Floats, totals: Totals, shares: Doubles) -> Floats:
-        """Temperatures minus means."""
         return temperatures - totals.mean.astype(temperatures.dtype)
 
     def bounds(self, x: Doubles, errors: Doubles, is_seed: Mask, shares: Doubles) -> tuple[Doubles, Doubles]:
@@ -179,10 +180,6 @@ class Relative(_Scaled):
 
     name = "relative"
 
-    def scores_of(self, temperatures: Floats, seeds: Ints, shares: Doubles) -> Floats:
-        """Temperatures divided by means."""
-        return temperatures / _mean(temperatures)
-
     def scored(self, temperatures: Floats, totals: Totals, shares: Doubles) -> Floats:
         """Temperatures divided by means."""
         return temperatures / totals.mean.astype(temperatures.dtype)
@@ -200,10 +197,10 @@ class Weighted(_Scaled):
     name = "weighted"
     counts_seeds = False
 
-    def scores_of(self, temperatures: Floats, seeds: Ints, shares: Doubles) -> Floats:
-        """Temperatures times share over mass of each class."""
+    def totals(self, temperatures: Floats, seeds: Ints) -> Totals:
+        """The mass of each class."""
         mass: Doubles = np.asarray(np.nansum(np.delete(temperatures, seeds, axis=0), axis=0, dtype=np.float64))  # (K,)
-        return self.scored(temperatures, Totals(mass, mass), shares)
+        return Totals(mass, mass)
 
     def scored(self, temperatures: Floats, totals: Totals, shares: Doubles) -> Floats:
         """Temperatures times share over mass of each class."""

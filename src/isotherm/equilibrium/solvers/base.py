@@ -11,6 +11,7 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.accuracy.reading import Rows, Spread
+from isotherm.equilibrium.solvers.memory import Memory
 from isotherm.graphs import Csr
 
 __all__ = ["MOST_COLUMNS", "Solution", "Solver", "Source", "System"]
@@ -44,6 +45,8 @@ class System:
         The spread that the tolerance is relative to; that of all rows by default.
     component : ndarray of shape (n,), optional
         The number of the connected component of each node, if it is known.
+    memory : Memory, optional
+        Where blocks of columns have their arrays, if many are solved one by one.
     """
 
     heat: Csr
@@ -53,6 +56,7 @@ class System:
     half: int | None = None
     reading: Spread | None = None
     component: NDArray[np.int32] | None = None
+    memory: Memory | None = None
 
     @cached_property
     def interior(self) -> Mask:

@@ -5,7 +5,7 @@ enough for them. One more column, the clock, measures how long heat travels befo
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -261,12 +261,14 @@ class Block:
         self.offset[: self.columns] = offset
         self.dtype = interior.dtype
         self.closing = np.zeros(self.width, self.dtype)
-        self.x, self.spare = self.zeros(interior.rows), self.zeros()
+        self.x, self.spare = self.zeros("x", interior.rows), self.zeros("spare")
         self.hold(self.x)
 
-    def zeros(self, rows: slice = slice(None)) -> Floats:
-        """A new array of the shape of the block, or of some of its rows."""
-        return kernels.block(len(self.interior.scale[rows]), self.width, self.dtype)
+    def zeros(self, name: str, rows: slice = slice(None)) -> Floats:
+        """An array of the shape of the block, or of some of its rows: a new one, or one of this name in memory."""
+        count, memory = len(self.interior.scale[rows]), self.system.memory
+        make = kernels.block if memory is None else partial(memory.zeros, name)
+        return make(count, self.width, self.dtype)
 
     @property
     def deviations(self) -> Floats:
@@ -276,9 +278,9 @@ class Block:
     def hold(self, x: Floats) -> None:
         """Set the boundary rows of an array that has all rows, or only the first ones."""
         inside = self.system.boundary < len(x)
-        boundary = self.system.boundary[inside]
-        x[boundary] = -self.offset
-        x[boundary, : self.columns] = deviations(self.values[inside], self.offset[: self.columns])
+        held = np.tile(-self.offset.astype(x.dtype), (np.count_nonzero(inside), 1))
+        held[:, : self.columns] = deviations(self.values[inside], self.offset[: self.columns])
+        x[self.system.boundary[inside]] = held
 
     def watch(self, closed: bool) -> NDArray[np.intp]:
         """The columns of a report that are temperatures: those of the block and, if closed, the one left out."""

@@ -26,6 +26,7 @@ from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio
 from isotherm.equilibrium.solvers.accuracy.reading import Rows
 from isotherm.equilibrium.solvers.base import Solution, Solver, Source, System
 from isotherm.equilibrium.solvers.cg import balance
+from isotherm.equilibrium.solvers.memory import Memory
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
@@ -101,7 +102,8 @@ class Core:
         component = None if whole.component is None else whole.component[self.nodes]
         reached = np.ones(len(self.nodes), bool)
         boundary = place[whole.boundary]
-        self.system = System(matrix, boundary, matrix.sums, reached, None, _Reading(self), component)
+        self._memory, reading = Memory(), _Reading(self)
+        self.system = System(matrix, boundary, matrix.sums, reached, None, reading, component, self._memory)
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
         """Temperatures of all nodes of the whole system, given those of the core (m, k) and of the boundary.
@@ -138,7 +140,7 @@ class Core:
 
     def _extended(self, x: Floats, shift: Floats) -> Floats:
         """A block with the rows of the core plus a shift first, then those of the nodes eliminated last, and so on."""
-        full = kernels.block(len(self._numbering), kernels.width(x.shape[1]), x.dtype)
+        full = self._memory.take("full", len(self._numbering), kernels.width(x.shape[1]), x.dtype)
         kernels.active.place_rows(x, shift, None, full, self._threads)
         first = len(x)
         for part in self._rounds:
