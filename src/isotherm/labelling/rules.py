@@ -58,7 +58,7 @@ class Totals(NamedTuple):
     """
 
     mean: Floats
-    mass: Doubles
+    mass: Floats
 
 
 class TemperatureRule(Rule):

@@ -278,9 +278,11 @@ class Block:
     def hold(self, x: Floats) -> None:
         """Set the boundary rows of an array that has all rows, or only the first ones."""
         inside = self.system.boundary < len(x)
-        held = np.tile(-self.offset.astype(x.dtype), (np.count_nonzero(inside), 1))
+        boundary = self.system.boundary[inside]
+        held = np.empty((len(boundary), self.width), x.dtype)
         held[:, : self.columns] = deviations(self.values[inside], self.offset[: self.columns])
-        x[self.system.boundary[inside]] = held
+        held[:, self.columns :] = -self.offset[self.columns :]
+        x[boundary] = held
 
     def watch(self, closed: bool) -> NDArray[np.intp]:
         """The columns of a report that are temperatures: those of the block and, if closed, the one left out."""
@@ -334,4 +336,6 @@ class Block:
 def deviations(values: Doubles, offset: Doubles) -> Doubles:
     """Values minus offset; differences within rounding error count as 0."""
     rounding = 4 * np.finfo(np.float64).eps * np.abs(values).max(axis=0, initial=0)
-    return np.where(np.abs(values - offset) > rounding, values - offset, 0)
+    differences = values - offset
+    differences[np.abs(differences) <= rounding] = 0
+    return differences
