@@ -8,6 +8,27 @@ Table<T> table(const Block<const T>& array) {
 }
 
 template <class T>
+using Strided = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+
+template <class T>
+Rows<T> rows(const Strided<T>& array) {
+  return {array.data(), static_cast<int64_t>(array.shape(0)), static_cast<int64_t>(array.shape(1)), array.stride(0)};
+}
+
+template <class From, class To>
+void define_placing(nb::module_& m) {
+  m.def("place_rows",
+        [](Strided<const From> x, Vector<const To> offset, std::optional<Vector<const int64_t>> places,
+           Strided<To> out, int threads) {
+          nb::gil_scoped_release release;
+          place_rows<From, To>(rows<const From>(x), offset.data(), places ? places->data() : nullptr, rows<To>(out),
+                               threads);
+        },
+        nb::arg("x").noconvert(), nb::arg("offset").noconvert(), nb::arg("places").noconvert().none(),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+}
+
+template <class T>
 void define_tables_of(nb::module_& m) {
   m.def("table_moments",
         [](Block<const T> x, int threads) {
@@ -69,4 +90,7 @@ void define_tables_of(nb::module_& m) {
 void define_tables(nb::module_& m) {
   define_tables_of<float>(m);
   define_tables_of<double>(m);
+  define_placing<float, float>(m);
+  define_placing<double, double>(m);
+  define_placing<float, double>(m);
 }

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "rows.hpp"
+#include "powers.hpp"
 
 namespace isotherm {
 
@@ -15,6 +15,28 @@ struct Table {
   int64_t rows, columns;
   const T* row(int64_t i) const { return data + i * columns; }
 };
+
+// Rows that may be a part of wider ones, such as the first columns of a block.
+template <class T>
+struct Rows {
+  T* data;
+  int64_t count, columns, stride;
+  T* row(int64_t i) const { return data + i * stride; }
+};
+
+// Copies each row, plus an offset, to the row of another table that `places` names, or to the same row if places is
+// null. Further columns there become 0.
+template <class From, class To>
+void place_rows(const Rows<const From>& x, const To* offset, const int64_t* places, const Rows<To>& out, int threads) {
+  for_chunks(even_chunks(x.count, x.columns), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t i = begin; i < end; ++i) {
+      const From* const from = x.row(i);
+      To* const to = out.row(places ? places[i] : i);
+      for (int64_t c = 0; c < x.columns; ++c) to[c] = static_cast<To>(from[c]) + offset[c];
+      for (int64_t c = x.columns; c < out.columns; ++c) to[c] = 0;
+    }
+  });
+}
 
 // Number of reached rows, then the sums of the columns over them, then the sums of their squares: 1 + 2 K numbers.
 template <class T>
@@ -94,32 +116,43 @@ struct Best {
   int64_t keep;
 };
 
-// Adds the scores of more classes, which are numbered from `first` on.
+// Enters the scores of a row, for classes numbered from `first` on, into the best of that row.
+template <class T>
+ISOTHERM_INLINE inline void enter(const T* row, int64_t columns, int64_t first, double* scores, int32_t* classes,
+                                  int64_t keep) {
+  for (int64_t c = 0; c < columns; ++c) {
+    const double score = row[c];
+    int64_t place = keep;
+    for (; place > 0 && score > scores[place - 1]; --place)
+      if (place < keep) {
+        scores[place] = scores[place - 1];
+        classes[place] = classes[place - 1];
+      }
+    if (place < keep) {
+      scores[place] = score;
+      classes[place] = static_cast<int32_t>(first + c);
+    }
+  }
+}
+
+// Adds the scores of more classes, which are numbered from `first` on. After many classes few scores are among the
+// best, so that most of the time goes into the exponentials.
 template <class T>
 void rank(const Table<T>& table, int64_t first, const Best& best, int threads) {
-  for_chunks(even_chunks(table.rows, 4 * table.columns), threads, [&](int64_t, int64_t begin, int64_t end) {
+  for_block_chunks(even_chunks(table.rows, 2 * table.columns), threads,
+                   [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    const PowerSum<registers, T> sum_of_powers(table.columns);
     for (int64_t i = begin; i < end; ++i) {
       const T* const row = table.row(i);
       if (std::isnan(row[0])) continue;
       double* const scores = best.scores + i * best.keep;
-      int32_t* const classes = best.classes + i * best.keep;
-      const double top = std::max<double>(scores[0], *std::max_element(row, row + table.columns));
-      double mass = best.mass[i] * std::exp(scores[0] - top);
-      for (int64_t c = 0; c < table.columns; ++c) {
-        const double score = row[c];
-        mass += std::exp(score - top);
-        int64_t place = best.keep;
-        for (; place > 0 && score > scores[place - 1]; --place)
-          if (place < best.keep) {
-            scores[place] = scores[place - 1];
-            classes[place] = classes[place - 1];
-          }
-        if (place < best.keep) {
-          scores[place] = score;
-          classes[place] = static_cast<int32_t>(first + c);
-        }
-      }
-      best.mass[i] = mass;
+      T highest = row[0];
+      for (int64_t c = 1; c < table.columns; ++c) highest = row[c] > highest ? row[c] : highest;
+      const double top = std::max<double>(scores[0], highest);
+      const double before = scores[0] < top ? best.mass[i] * std::exp(scores[0] - top) : best.mass[i];
+      best.mass[i] = before + sum_of_powers(row, top);
+      if (highest > scores[best.keep - 1])
+        enter(row, table.columns, first, scores, best.classes + i * best.keep, best.keep);
     }
   });
 }

@@ -55,6 +55,26 @@ def power_law(n: int = 3000) -> iso.Graph:
     return iso.Graph.from_edges(node, (node * rng.random(len(node)) ** 2).astype(int), nodes=range(n))
 
 
+def test_the_last_nodes_of_the_core_are_no_neighbours() -> None:
+    core = reduced(interior_system(power_law().heat, np.arange(10))).core
+    matrix, half = core.system.heat.to_scipy(), core.half
+    last = matrix[half:, half:]
+    assert last.shape[0] > 0
+    assert last.nnz == 0
+    assert (core.system.boundary < half).all()
+    alone = np.flatnonzero(np.diff(matrix[:half, half:].indptr) == 0)
+    assert np.isin(alone, core.system.boundary).all()  # no other node could be added to the set
+
+
+def test_blocks_that_share_memory_do_not_disturb_each_other() -> None:
+    system, rng = interior_system(power_law().heat, np.arange(30)), np.random.default_rng(0)
+    solver, options = reduced(system), SolveOptions(tol=1e-3)
+    values = [rng.random((30, columns)) for columns in (7, 7, 3, 7)]
+    solutions = [solver.solve(each, options).temperatures for each in values]
+    for each, found in zip(values, solutions, strict=True):
+        np.testing.assert_array_equal(found, reduced(system).solve(each, options).temperatures)
+
+
 @pytest.mark.parametrize("weights", [None, 2.0])
 def test_many_columns_are_solved_on_the_core(weights: float | None) -> None:
     graph, rng = power_law(), np.random.default_rng(1)

@@ -121,3 +121,37 @@ def test_rank(backend: ModuleType, rows: int, dtype: Any) -> None:
     np.testing.assert_allclose(1 / mass[known], softmax(x[known].astype(float), axis=1).max(axis=1))
     assert (classes[~known] == -1).all()
     assert not mass[~known].any()
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 5, 15, 16])
+def test_mass_of_scores_of_any_size(backend: ModuleType, columns: int, dtype: Any) -> None:
+    """Most scores are so far below the best that their powers vanish."""
+    rng = np.random.default_rng(columns)
+    x = (rng.standard_normal((500, 2 * columns)) * 10.0 ** rng.integers(-3, 4, (500, 1))).astype(dtype)
+    scores, classes, mass = np.full((500, 2), -np.inf), np.full((500, 2), -1, np.int32), np.zeros(500)
+    for first in (0, columns):
+        backend.rank(np.ascontiguousarray(x[:, first : first + columns]), first, scores, classes, mass, 2)
+    exact = x.astype(np.float64)
+    expected = np.exp(exact - exact.max(axis=1, keepdims=True)).sum(axis=1)
+    np.testing.assert_allclose(mass, expected, rtol=1e-12)
+
+
+@each_backend
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("types", [(np.float32, np.float32), (np.float64, np.float64), (np.float32, np.float64)])
+def test_place_rows(backend: ModuleType, types: tuple[Any, Any], rows: int) -> None:
+    """Part of a block into some rows of a table, and a table into the first columns of a block."""
+    rng, (source, target) = np.random.default_rng(0), types
+    x, offset = rng.random((rows, 8)).astype(source), rng.random(5).astype(target)
+    places, out = rng.permutation(2 * rows)[:rows], np.full((2 * rows, 5), 7, target)
+    backend.place_rows(x[:, :5], offset, places, out, 2)
+    expected = np.full((2 * rows, 5), 7, target)
+    expected[places] = x[:, :5] + offset
+    np.testing.assert_array_equal(out, expected)
+    wide = np.full((rows + 3, 8), 7, target)
+    backend.place_rows(x[:, :5], offset, None, wide, 2)
+    np.testing.assert_array_equal(wide[:rows, :5], x[:, :5] + offset)
+    assert not wide[:rows, 5:].any()
+    assert (wide[rows:] == 7).all()

@@ -32,6 +32,7 @@ from isotherm.kernels.numbering import text_keys as text_keys
 from isotherm.kernels.tables import best_columns as best_columns
 from isotherm.kernels.tables import chances as chances
 from isotherm.kernels.tables import combine as combine
+from isotherm.kernels.tables import place_rows as place_rows
 from isotherm.kernels.tables import rank as rank
 from isotherm.kernels.tables import table_moments as table_moments
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["best_columns", "chances", "combine", "evidence", "rank", "table_moments", "weigh"]
+__all__ = ["best_columns", "chances", "combine", "evidence", "place_rows", "rank", "table_moments", "weigh"]
 
 LEAST_MEAN = 1e-12  # for a class that no visible seed has
 
@@ -40,6 +40,23 @@ def combine(
     out[:] = base + block[:, : len(near)] @ near
     grouped = group >= 0
     out[grouped] += times[grouped, None] * everywhere[group[grouped]]
+
+
+def place_rows(
+    x: NDArray[np.floating],
+    offset: NDArray[np.floating],
+    places: NDArray[np.int64] | None,
+    out: NDArray[np.floating],
+    threads: int,
+) -> None:
+    """Rows ``places`` of ``out``, or its first rows, become ``x + offset``; further columns of these rows become 0.
+
+    Both may be the first columns of wider arrays.
+    """
+    rows = slice(len(x)) if places is None else places
+    padded = np.zeros((len(x), out.shape[1]), out.dtype)
+    np.add(x, offset, out=padded[:, : x.shape[1]])
+    out[rows] = padded
 
 
 def rank(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,12 +13,42 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.accuracy.reading import Rows, Spread
 from isotherm.graphs import Csr
 
-__all__ = ["MOST_COLUMNS", "Solution", "Solver", "Source", "System"]
+__all__ = ["MOST_COLUMNS", "Memory", "Solution", "Solver", "Source", "System"]
 
 MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
 WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 is not used
 SAMPLED_EDGES = 2**16
 CONSTANT = 16  # a spread of this many rounding errors is none
+
+
+class Memory:
+    """Keeps the arrays of a block of columns for the next block.
+
+    Of two hundred blocks on a graph of 300,000 nodes, each spent a tenth of its time on getting new pages of memory
+    from the system. A single block gains nothing, and should leave its memory to what comes next.
+
+    Examples
+    --------
+    >>> memory = Memory()
+    >>> memory.take("x", 3, 2, float) is memory.take("x", 3, 2, float)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[Any, ...], Floats] = {}
+
+    def take(self, name: str, rows: int, columns: int, dtype: DTypeLike) -> Floats:
+        """An array of this name, with anything in it; see `isotherm.kernels.block`."""
+        key = name, rows, columns, np.dtype(dtype)
+        if key not in self._arrays:
+            self._arrays[key] = kernels.block(rows, columns, dtype)
+        return self._arrays[key]
+
+    def zeros(self, name: str, rows: int, columns: int, dtype: DTypeLike) -> Floats:
+        """The same, filled with 0."""
+        array = self.take(name, rows, columns, dtype)
+        array.fill(0)
+        return array
 
 
 @dataclass(frozen=True)
@@ -38,12 +68,14 @@ class System:
     reached : ndarray of bool, shape (n,)
         Nodes that are connected to the boundary, and the boundary itself.
     half : int, optional
-        For the bipartite graph of a directed graph: edges only join the first ``half`` nodes to the others. A solver
-        may then iterate on the first half alone, because the rest follows from it.
+        No edge joins two nodes after the first ``half``, as in the bipartite graph of a directed graph. A solver may
+        then iterate on the first ones alone, because the rest follows from them.
     reading : Spread, optional
         The spread that the tolerance is relative to; that of all rows by default.
     component : ndarray of shape (n,), optional
         The number of the connected component of each node, if it is known.
+    memory : Memory, optional
+        Where blocks of columns have their arrays, if many are solved one by one.
     """
 
     heat: Csr
@@ -53,6 +85,7 @@ class System:
     half: int | None = None
     reading: Spread | None = None
     component: NDArray[np.int32] | None = None
+    memory: Memory | None = None
 
     @cached_property
     def interior(self) -> Mask:

@@ -58,7 +58,7 @@ class Descent:
     def __init__(self, block: Block, settled: float = 0.0) -> None:
         interior = block.interior
         self.block, self.interior, self._settled = block, interior, settled
-        self.p, self.q, self.r = block.spare, block.zeros(interior.rows), block.zeros(interior.rows)
+        self.p, self.q, self.r = block.spare, block.zeros("q", interior.rows), block.zeros("r", interior.rows)
         self.report: Report
 
     def begin(self, times: Floats | None = None) -> None:

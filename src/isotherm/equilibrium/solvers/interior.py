@@ -5,7 +5,7 @@ enough for them. One more column, the clock, measures how long heat travels befo
 """
 
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -324,12 +324,14 @@ class Block:
         self.offset[: self.columns] = offset
         self.dtype = interior.dtype
         self.closing = np.zeros(self.width, self.dtype)
-        self.x, self.spare = self.zeros(interior.rows), self.zeros()
+        self.x, self.spare = self.zeros("x", interior.rows), self.zeros("spare")
         self.hold(self.x)
 
-    def zeros(self, rows: slice = slice(None)) -> Floats:
-        """A new array of the shape of the block, or of some of its rows."""
-        return kernels.block(len(self.interior.scale[rows]), self.width, self.dtype)
+    def zeros(self, name: str, rows: slice = slice(None)) -> Floats:
+        """An array of the shape of the block, or of some of its rows: a new one, or one of this name in memory."""
+        count, memory = len(self.interior.scale[rows]), self.system.memory
+        make = kernels.block if memory is None else partial(memory.zeros, name)
+        return make(count, self.width, self.dtype)
 
     @property
     def deviations(self) -> Floats:
@@ -340,8 +342,10 @@ class Block:
         """Set the boundary rows of an array that has all rows, or only the first ones."""
         inside = self.system.boundary < len(x)
         boundary = self.system.boundary[inside]
-        x[boundary] = -self.offset
-        x[boundary, : self.columns] = deviations(self.values[inside], self.offset[: self.columns])
+        held = np.empty((len(boundary), self.width), x.dtype)
+        held[:, : self.columns] = deviations(self.values[inside], self.offset[: self.columns])
+        held[:, self.columns :] = -self.offset[self.columns :]
+        x[boundary] = held
 
     def watch(self, closed: bool) -> NDArray[np.intp]:
         """The columns of a report that are temperatures: those of the block and, if closed, the one left out."""
@@ -382,8 +386,10 @@ class Block:
 
         As float64 they keep heat that is too little to change a float32 temperature: what has only just arrived.
         """
-        offset = self.offset[: self.columns].astype(dtype or self.dtype)
-        temperatures: Floats = (self.whole if self.interior.reads_all else self.x)[:, : self.columns] + offset
+        x, offset = self.whole if self.interior.reads_all else self.x, self.offset[: self.columns]
+        temperatures: Floats = np.empty((len(x), self.columns), dtype or self.dtype)
+        shift = offset.astype(temperatures.dtype)
+        kernels.active.place_rows(x[:, : self.columns], shift, None, temperatures, self.interior.threads)
         temperatures[~self.system.reached[: len(temperatures)]] = np.nan
         inside = self.system.boundary < len(temperatures)
         temperatures[self.system.boundary[inside]] = self.values[inside]
@@ -393,4 +399,6 @@ class Block:
 def deviations(values: Doubles, offset: Doubles) -> Doubles:
     """Values minus offset; differences within rounding error count as 0."""
     rounding = 4 * np.finfo(np.float64).eps * np.abs(values).max(axis=0, initial=0)
-    return np.where(np.abs(values - offset) > rounding, values - offset, 0)
+    differences = values - offset
+    differences[np.abs(differences) <= rounding] = 0
+    return differences

@@ -94,7 +94,6 @@ class Iterative(ABC):
                 block.begin(start)
             convergence = self._convergence(block, options.tol, closed)
             iterations, finished = self._run(block, convergence, options, iterations)
-            block.hold(block.x)
             start = temperatures = block.temperatures(np.float64 if options.tol is None else block.dtype)
             if finished:
                 break

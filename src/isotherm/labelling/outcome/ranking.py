@@ -14,6 +14,8 @@ from isotherm.seeds import Seeds
 
 __all__ = ["Ranking", "best_scores"]
 
+ROWS = 1 << 16  # scored at once: few enough for a cache, enough for several threads
+
 
 class Ranking:
     """The best few scores of each node, and the softmax of the best: equal to those computed from all scores at once.
@@ -46,10 +48,10 @@ class Ranking:
         self.scores = np.full((n_nodes, keep), -np.inf)
         self._mass = np.zeros(n_nodes)  # sum of exp(score - best) over the classes so far
 
-    def add(self, first: int, scores: Floats) -> None:
-        """Add the scores (n, k) of the classes ``first``, ``first + 1``, ...; NaN where unreached."""
-        table, threads = np.ascontiguousarray(scores), kernels.thread_count()
-        kernels.active.rank(table, first, self.scores, self.classes, self._mass, threads)
+    def add(self, first: int, scores: Floats, rows: slice = slice(None)) -> None:
+        """Add the scores (m, k) of the classes ``first``, ``first + 1``, ... at some rows; NaN where unreached."""
+        best = self.scores[rows], self.classes[rows], self._mass[rows]
+        kernels.active.rank(np.ascontiguousarray(scores), first, *best, kernels.thread_count())
 
     @property
     def softmax(self) -> Doubles:
@@ -63,7 +65,10 @@ def best_scores(problem: Problem, options: SolveOptions, seeds: Seeds, rule: Tem
     for columns, part in engines.solve_in_blocks(problem, options):
         if not parts:
             warn_about_unreached(part.temperatures)
-        ranking.add(columns.start, rule.scores(part.temperatures, seeds, columns))
+        totals, shares = rule.totals(part.temperatures, seeds.nodes), seeds.shares[columns]
+        for begin in range(0, len(part.temperatures), ROWS):
+            rows = slice(begin, begin + ROWS)
+            ranking.add(columns.start, rule.scored(part.temperatures[rows], totals, shares), rows)
         parts.append(part.statistics)
     certainty, held = ranking.softmax, seeds.held
     certainty[held.nodes] = held.certainty

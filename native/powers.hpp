@@ -1,0 +1,73 @@
+// Sums of exponentials, several at a time: the exp of the library takes one number, and four times as long.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "rows.hpp"
+
+namespace isotherm {
+
+// exp(x) for x <= 0, to about 15 digits; 0 below -708, just before results become denormal.
+//
+// With n = round(x / log 2) and r = x - n log 2, this is 2^n times the Taylor series of exp(r): |r| is at most
+// log(2) / 2, and the first term left out below 2^-56. Adding 1.5 * 2^52 to a number rounds it to an integer, which the
+// lowest bits of the sum then hold.
+template <int Bytes>
+struct Powers {
+  static constexpr int kLanes = Bytes / 8;
+  typedef double Lanes __attribute__((vector_size(Bytes)));
+  typedef int64_t Bits __attribute__((vector_size(Bytes)));
+
+  ISOTHERM_INLINE static Lanes of(Lanes x) {
+    constexpr double kLowest = -708, kRound = 0x1.8p52, kLog2e = 0x1.71547652b82fep0;
+    constexpr double kLog2High = 0x1.62e42fee00000p-1, kLog2Low = 0x1.a39ef35793c76p-33;
+    const Bits low = x < kLowest;
+    const Lanes within = low ? Lanes{} : x;
+    const Lanes shifted = within * kLog2e + kRound, n = shifted - kRound;
+    const Lanes r = (within - n * kLog2High) - n * kLog2Low;
+    const Lanes square = r * r;
+    Lanes even = Lanes{} + kEven[0], odd = Lanes{} + kOdd[0];  // two chains, because each addition waits for the last
+    for (int k = 1; k < kTerms; ++k) {
+      even = even * square + kEven[k];
+      odd = odd * square + kOdd[k];
+    }
+    return (Lanes)(((Bits)(even + odd * r) + ((Bits)shifted << 52)) & ~low);
+  }
+
+ private:
+  static constexpr int kTerms = 7;
+  static constexpr double kEven[kTerms] = {1 / 479001600.0, 1 / 3628800.0, 1 / 40320.0, 1 / 720.0, 1 / 24.0, 0.5, 1};
+  static constexpr double kOdd[kTerms] = {1 / 6227020800.0, 1 / 39916800.0, 1 / 362880.0, 1 / 5040.0,
+                                          1 / 120.0,        1 / 6.0,        1};
+};
+
+// The sum of exp(row - top) over the columns of a row, none of which is above top. The last few columns are read
+// together with some before them, which then count as minus infinity.
+template <int Bytes, class T>
+struct PowerSum {
+  static constexpr int kLanes = Powers<Bytes>::kLanes;
+  using Part = Row<T, kLanes, Bytes>;
+  using Lanes = typename Powers<Bytes>::Lanes;
+  int64_t columns, whole;  // columns, and those of them that fill registers
+  Lanes last = {};         // 0 or minus infinity
+
+  ISOTHERM_INLINE explicit PowerSum(int64_t k) : columns(k), whole(k / kLanes * kLanes) {
+    for (int lane = 0; lane < kLanes; ++lane) last[lane] = lane < kLanes - (k - whole) ? -INFINITY : 0;
+  }
+
+  ISOTHERM_INLINE double operator()(const T* row, double top) const {
+    if (columns < kLanes) {
+      double sum = 0;
+      for (int64_t c = 0; c < columns; ++c) sum += std::exp(row[c] - top);
+      return sum;
+    }
+    Lanes total = {};
+    for (int64_t c = 0; c < whole; c += kLanes) total += Powers<Bytes>::of(widened(Part::at(row + c)).lanes - top);
+    if (whole < columns) total += Powers<Bytes>::of(widened(Part::at(row + columns - kLanes)).lanes - top + last);
+    double sum = 0;
+    for (int lane = 0; lane < kLanes; ++lane) sum += total[lane];
+    return sum;
+  }
+};
+
+}  // namespace isotherm
