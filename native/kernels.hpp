@@ -52,9 +52,9 @@ struct Report {
   }
 };
 
-template <int W>
-Report<W> total(const std::vector<Report<W>>& parts) {
-  Report<W> all;
+template <class Report>
+Report total(const std::vector<Report>& parts) {
+  Report all;
   for (const auto& part : parts) all.add(part);
   return all;
 }
