@@ -175,6 +175,15 @@ void define_blocks(nb::module_& m) {
         nb::arg("group").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("amounts").noconvert(),
         nb::arg("x").noconvert(), nb::arg("threads"));
 
+  m.def("put_rows",
+        [](Block<const T> x, Vector<const T> offset, Indices places, Block<T> out, int threads) {
+          nb::gil_scoped_release release;
+          put_rows<T>(static_cast<int64_t>(x.shape(0)), static_cast<int64_t>(x.shape(1)),
+                      static_cast<int64_t>(out.shape(1)), x.data(), offset.data(), places.data(), out.data(), threads);
+        },
+        nb::arg("x").noconvert(), nb::arg("offset").noconvert(), nb::arg("places").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+
   m.def("forward",
         [](Vector<const T> pivots, Indptr indptr, Indices targets, Vector<const float> shares,
            Vector<const int64_t> domains, Indptr back_indptr, Indices back_sources, Vector<const float> back_shares,

@@ -299,6 +299,16 @@ void group_shift(int64_t rows, const int32_t* group, const T* weight, const T* a
   });
 }
 
+// out[places[i]] = x[i] + offset, for the first columns of a block.
+template <class T>
+void put_rows(int64_t rows, int64_t width, int64_t columns, const T* x, const T* offset, const int32_t* places, T* out,
+              int threads) {
+  for_chunks(even_chunks(rows, 2 * width), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t c = 0; c < columns; ++c) out[places[i] * columns + c] = x[i * width + c] + offset[c];
+  });
+}
+
 struct Scan {
   bool ordered;    // indices rise strictly within each row: sorted, no duplicates
   bool symmetric;  // wrong with a probability of about 2^-60
@@ -382,6 +392,27 @@ inline void reach(const int64_t* indptr, const int32_t* indices, int64_t rows, u
       fresh.push_back(indices[e]);
     }
   }
+}
+
+// The number of edges between the marked nodes and the node that is farthest from them, at most `limit`. Marks what it
+// visits.
+inline int64_t depth(const int64_t* indptr, const int32_t* indices, int64_t rows, uint8_t* marked, int64_t limit) {
+  std::vector<int32_t> front, next;
+  for (int64_t i = 0; i < rows; ++i)
+    if (marked[i]) front.push_back(static_cast<int32_t>(i));
+  int64_t steps = 0;
+  for (; steps < limit; ++steps) {
+    next.clear();
+    for (const int64_t i : front)
+      for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
+        if (marked[indices[e]]) continue;
+        marked[indices[e]] = 1;
+        next.push_back(indices[e]);
+      }
+    if (next.empty()) break;
+    std::swap(front, next);
+  }
+  return steps;
 }
 
 }  // namespace isotherm

@@ -148,6 +148,11 @@ def cool(outflow: Floats, warmth: Floats, heat: Floats, threads: int) -> None:
     heat -= outflow[:, None] * warmth
 
 
+def put_rows(x: Floats, offset: Floats, places: Indices, out: Floats, threads: int) -> None:
+    """``out[places] = x + offset``, for as many columns of the block as ``out`` has."""
+    out[places] = x[:, : out.shape[1]] + offset
+
+
 def assemble(
     rows: Indices,
     columns: Indices,
@@ -411,6 +416,18 @@ def reach(indptr: Indptr, indices: Indices, reached: NDArray[np.uint8]) -> None:
     matrix = _matrix(indptr, indices, None, np.float32)
     _, component = connected_components(matrix, directed=False)
     reached[:] = np.isin(component, component[reached > 0])
+
+
+def depth(indptr: Indptr, indices: Indices, marked: NDArray[np.uint8], limit: int) -> int:
+    """The number of edges between the marked nodes and the node that is farthest from them, at most ``limit``."""
+    matrix, steps = _matrix(indptr, indices, None, np.float32), 0
+    while steps < limit:
+        found = (matrix @ (marked > 0).astype(np.float32) > 0) & (marked == 0)
+        if not found.any():
+            break
+        marked[found] = 1
+        steps += 1
+    return steps
 
 
 def components(indptr: Indptr, indices: Indices) -> NDArray[np.int32]:

@@ -79,8 +79,7 @@ class Elimination:
         run.finish()
         bound = self._bound(run) if self.whole.wide else np.inf
         error = min(max(run.error, bound / SLACK), bound) if self.whole.wide else run.error
-        temperatures = np.full((len(self.whole.degree), values.shape[1]), np.nan)
-        temperatures[self.numbering] = run.temperatures()
+        temperatures = run.temperatures()
         temperatures[self.whole.boundary] = values
         return Solution(
             temperatures=temperatures,
@@ -105,8 +104,7 @@ class Elimination:
                 False,
             )
             clock.finish()
-            times = np.zeros(len(self.whole.degree))
-            times[self.numbering] = clock.temperatures()[:, 0]
+            times = np.nan_to_num(clock.temperatures()[:, 0])
             times[self.whole.boundary] = 0
             self._horizon = verified_horizon(self.whole, times)
         if not np.isfinite(self._horizon):
@@ -145,8 +143,13 @@ class _Run:
         return np.min(self._spread(), keepdims=True, initial=np.inf)
 
     def temperatures(self) -> Doubles:
-        """The columns as temperatures, in the solver's numbering."""
-        return self.x[:, : self.columns] + self.offset
+        """The columns as temperatures of all nodes, NaN where unreached."""
+        numbering, whole = self.solver.numbering, self.solver.whole
+        found = np.empty((len(whole.degree), self.columns))
+        if len(numbering) < len(found):
+            found.fill(np.nan)
+        kernels.active.put_rows(self.x, self.offset, numbering, found, self.solver.threads)
+        return found
 
     def finish(self) -> None:
         """Correct the temperatures until the error is below the tolerance, or rounding prevents further progress."""
