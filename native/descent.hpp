@@ -6,6 +6,7 @@
 // fits the cache of a core, and y, g, p and x are read and written once.
 #pragma once
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "kernels.hpp"
@@ -150,8 +151,12 @@ struct Substitution {
                      [&](auto registers, int64_t, int64_t, int64_t) ISOTHERM_INLINE { body(registers); });
   }
 
-  // A row of the rest waits for memory some ten times, once for each node that it reads.
-  Chunks rest_chunks() const { return even_chunks(rows - rest, 32 * W); }
+  // Where rows of the rest read nodes of domains, each waits for memory several times.
+  Chunks rest_chunks(bool waiting) const {
+    Chunks chunks = even_chunks(rows - rest, 2 * W);
+    if (waiting) chunks.work *= 8;
+    return chunks;
+  }
 };
 
 // y = L^-1 r for the residual r = -q. Reports r . M^-1 r as energy and the largest scale r as size.
@@ -168,7 +173,7 @@ Stride<W> forward(const FactorView<T>& factor, const double* scale, const double
     using Row = isotherm::Row<T, W, registers>;
     for (int64_t v = begin; v < end; ++v) solve.template pass_on<false>(v, Row::at(y, v), own);
   });
-  solve.rest_in_parts(solve.rest_chunks(), threads,
+  solve.rest_in_parts(solve.rest_chunks(true), threads,
                       [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
     using Row = isotherm::Row<T, W, registers>;
     for (int64_t v = begin; v < end; ++v) (Row::at(y, v) + solve.template gathered<Row>(v, y)).put(y, v);
@@ -198,10 +203,10 @@ Stride<W> descend(const FactorView<T>& factor, const Path<T>& path, int threads)
   const auto& [graph, degree, closing, alpha, gain, beta, y, g, p, x] = path;
   const Substitution<T, W> solve{factor};
   const int64_t rest = solve.rest, rows = solve.rows, last = graph.indptr[graph.rows] - 1;
-  const Chunks chunks = solve.rest_chunks();
+  const Chunks chunks = solve.rest_chunks(false);
   std::vector<Stride<W>> parts(factor.domain_count + 2 * chunks.count());
-  std::vector<T> memory((rows - rest) * W);
-  const Window<T> others{memory.data(), rest};
+  const std::unique_ptr<T[]> memory(new T[(rows - rest) * W]);  // filled by the first loop
+  const Window<T> others{memory.get(), rest};
 
   const auto settle = [&](auto& sums, int64_t v) ISOTHERM_INLINE {
     using Row = decltype(sums.size.columns);
@@ -266,7 +271,8 @@ Stride<W> descend(const FactorView<T>& factor, const Path<T>& path, int threads)
     }
     sums.put(parts[2 * chunks.count() + d]);
   });
-  solve.rest_in_parts(chunks, threads, [&](auto registers, int64_t part, int64_t begin, int64_t end) ISOTHERM_INLINE {
+  solve.rest_in_parts(solve.rest_chunks(true), threads,
+                      [&](auto registers, int64_t part, int64_t begin, int64_t end) ISOTHERM_INLINE {
     using Row = isotherm::Row<T, W, registers>;
     StrideSums<Row> sums;
     for (int64_t v = begin; v < end; ++v)
