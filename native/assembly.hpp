@@ -264,6 +264,11 @@ void renumber(const Csr<T>& graph, const int32_t* order, int64_t nodes, std::vec
   std::vector<int32_t> place(graph.rows, -1);
   for (int64_t v = 0; v < nodes; ++v) place[order[v]] = static_cast<int32_t>(v);
   indptr.assign(1, 0);
+  indptr.reserve(nodes + 1);
+  if (nodes == graph.rows) {
+    indices.reserve(graph.indptr[nodes]);
+    if (graph.weights) weights.reserve(graph.indptr[nodes]);
+  }
   for (int64_t v = 0; v < nodes; ++v) {
     for (int64_t e = graph.indptr[order[v]]; e < graph.indptr[order[v] + 1]; ++e) {
       const int32_t other = place[graph.indices[e]];

@@ -206,6 +206,13 @@ NB_MODULE(_native, m) {
           reach(indptr.data(), indices.data(), static_cast<int64_t>(indptr.size()) - 1, reached.data());
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("reached").noconvert());
+  m.def("depth",
+        [](Indptr indptr, Indices indices, Vector<uint8_t> marked, int64_t limit) {
+          nb::gil_scoped_release release;
+          return depth(indptr.data(), indices.data(), static_cast<int64_t>(indptr.size()) - 1, marked.data(), limit);
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("marked").noconvert(),
+        nb::arg("limit"));
   m.def("components",
         [](Indptr indptr, Indices indices) {
           std::vector<int32_t> found;

@@ -1,7 +1,7 @@
 // Bindings of the kernels on blocks of columns: they pick the template and release the GIL, nothing else.
 #pragma once
 #include "bindings.hpp"
-#include "precondition.hpp"
+#include "descent.hpp"
 #include "push.hpp"
 
 // Calls f with the number of columns as a compile-time constant.
@@ -31,23 +31,31 @@ auto with_kind(const Csr<T>& graph, int64_t width, F&& f) {
   });
 }
 
-// A report as a NumPy array. Rows: dot, step, residual, sum, square, size. Columns: those of the block, then the
-// closing.
-template <int W>
-nb::object as_array(const Report<W>& report) {
-  auto* data = new Report<W>(report);
-  nb::capsule owner(data, [](void* p) noexcept { delete static_cast<Report<W>*>(p); });
-  return nb::ndarray<nb::numpy, double>(reinterpret_cast<double*>(data), {6, W + 1}, owner).cast();
+// A report as a NumPy array, one row for each of its members. Columns: those of the block, then the closing.
+template <int W, class Report>
+nb::object as_array(const Report& report) {
+  auto* data = new Report(report);
+  nb::capsule owner(data, [](void* p) noexcept { delete static_cast<Report*>(p); });
+  constexpr size_t columns = W + 1, members = sizeof(Report) / sizeof(double) / columns;
+  return nb::ndarray<nb::numpy, double>(reinterpret_cast<double*>(data), {members, columns}, owner).cast();
 }
 
 template <int W, class F>
 nb::object report_of(F&& f) {
-  Report<W> report;
+  decltype(f()) report;
   {
     nb::gil_scoped_release release;
     report = f();
   }
-  return as_array(report);
+  return as_array<W>(report);
+}
+
+template <class T>
+FactorView<T> factor_view(Vector<const T> pivots, Indptr indptr, Indices targets, Vector<const float> shares,
+                          Vector<const int64_t> domains, Indptr back_indptr, Indices back_sources,
+                          Vector<const float> back_shares) {
+  return {csr<float>(indptr, targets, shares), pivots.data(), domains.data(),
+          static_cast<int64_t>(domains.size()) - 1, csr<float>(back_indptr, back_sources, back_shares)};
 }
 
 template <class T>
@@ -169,22 +177,45 @@ void define_blocks(nb::module_& m) {
         nb::arg("group").noconvert(), nb::arg("weight").noconvert().none(), nb::arg("amounts").noconvert(),
         nb::arg("x").noconvert(), nb::arg("threads"));
 
-  m.def("precondition",
+  m.def("forward",
         [](Vector<const T> pivots, Indptr indptr, Indices targets, Vector<const float> shares,
            Vector<const int64_t> domains, Indptr back_indptr, Indices back_sources, Vector<const float> back_shares,
-           Vector<const T> closing, Block<const T> r, Block<T> z, int threads) {
-          const FactorView<T> factor{csr<float>(indptr, targets, shares), pivots.data(), domains.data(),
-                                     static_cast<int64_t>(domains.size()) - 1,
-                                     csr<float>(back_indptr, back_sources, back_shares)};
-          return with_width(r.shape(1), [&](auto width) {
+           Vector<const double> scale, Block<const double> q, Block<T> y, int threads) {
+          const auto factor =
+              factor_view<T>(pivots, indptr, targets, shares, domains, back_indptr, back_sources, back_shares);
+          return with_width(y.shape(1), [&](auto width) {
             return report_of<width>(
-                [&] { return precondition<T, width>(factor, closing.data(), r.data(), z.data(), threads); });
+                [&] { return forward<T, width>(factor, scale.data(), q.data(), y.data(), threads); });
           });
         },
         nb::arg("pivots").noconvert(), nb::arg("indptr").noconvert(), nb::arg("targets").noconvert(),
         nb::arg("shares").noconvert(), nb::arg("domains").noconvert(), nb::arg("back_indptr").noconvert(),
-        nb::arg("back_sources").noconvert(), nb::arg("back_shares").noconvert(), nb::arg("closing").noconvert(),
-        nb::arg("r").noconvert(), nb::arg("z").noconvert(), nb::arg("threads"));
+        nb::arg("back_sources").noconvert(), nb::arg("back_shares").noconvert(), nb::arg("scale").noconvert(),
+        nb::arg("q").noconvert(), nb::arg("y").noconvert(), nb::arg("threads"));
+
+  m.def("descend",
+        [](Vector<const T> pivots, Indptr indptr, Indices targets, Vector<const float> shares,
+           Vector<const int64_t> domains, Indptr back_indptr, Indices back_sources, Vector<const float> back_shares,
+           Indptr graph_indptr, Indices indices, Weights<T> weights, Vector<const T> degree, Vector<const T> closing,
+           Vector<const T> alpha, Vector<const T> gain, Vector<const T> beta, Block<T> y, Block<T> g, Block<T> p,
+           Block<T> x, int threads) {
+          const auto factor =
+              factor_view<T>(pivots, indptr, targets, shares, domains, back_indptr, back_sources, back_shares);
+          const Path<T> path{csr<T>(graph_indptr, indices, weights), degree.data(), closing.data(), alpha.data(),
+                             gain.data(), beta.data(), y.data(), g.data(), p.data(), x.data()};
+          return with_width(y.shape(1), [&](auto width) {
+            return with_flag(path.graph.weights, [&](auto weighted) {
+              return report_of<width>([&] { return descend<T, width, weighted>(factor, path, threads); });
+            });
+          });
+        },
+        nb::arg("pivots").noconvert(), nb::arg("indptr").noconvert(), nb::arg("targets").noconvert(),
+        nb::arg("shares").noconvert(), nb::arg("domains").noconvert(), nb::arg("back_indptr").noconvert(),
+        nb::arg("back_sources").noconvert(), nb::arg("back_shares").noconvert(), nb::arg("graph_indptr").noconvert(),
+        nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("degree").noconvert(),
+        nb::arg("closing").noconvert(), nb::arg("alpha").noconvert(), nb::arg("gain").noconvert(),
+        nb::arg("beta").noconvert(), nb::arg("y").noconvert(), nb::arg("g").noconvert(), nb::arg("p").noconvert(),
+        nb::arg("x").noconvert(), nb::arg("threads"));
 
   m.def("push",
         [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const T> degree, Vector<const double> least,

@@ -161,15 +161,28 @@ void on_threads(int64_t helpers, const Work& work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-// Calls body(registers, chunk, begin, end) for each chunk. The first argument is for the rows of a block (rows.hpp).
-// Small work stays on this thread.
-template <class Body>
-void for_block_chunks(const Chunks& chunks, int threads, const Body& body) {
+// Calls body(registers, chunk, begin, end, room) for each chunk. The first argument is for the rows of a block
+// (rows.hpp), the last is what make() returns, once for each thread. Small work stays on this thread.
+template <class Make, class Body>
+void for_block_chunks(const Chunks& chunks, int threads, const Make& make, const Body& body) {
   std::atomic<int64_t> next{0};
   on_threads(std::min<int64_t>({threads - 1, chunks.count() - 1, chunks.work / kThreadWork}), [&] {
     const NoDenormals here;
+    auto room = make();
+    const auto within = [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
+      body(registers, chunk, begin, end, room);
+    };
     for (int64_t c; (c = next.fetch_add(1)) < chunks.count();)
-      run(body, c, chunks.bounds[c], chunks.bounds[c + 1]);
+      run(within, c, chunks.bounds[c], chunks.bounds[c + 1]);
+  });
+}
+
+// The same for loops that need no room: body(registers, chunk, begin, end).
+template <class Body>
+void for_block_chunks(const Chunks& chunks, int threads, const Body& body) {
+  for_block_chunks(chunks, threads, [] { return 0; },
+                   [&](auto registers, int64_t chunk, int64_t begin, int64_t end, int) ISOTHERM_INLINE {
+    body(registers, chunk, begin, end);
   });
 }
 

@@ -142,46 +142,81 @@ Removed eliminate_rest(const Csr<T>& graph, const Domains& domains, const std::v
   return elimination.run(DegreeQueue::kBuckets);
 }
 
-inline Factor assemble(const std::vector<Removed>& parts, int64_t rows) {
-  Factor factor;
-  std::vector<int32_t> position(rows, -1);
-  for (const Removed& part : parts) {
-    for (const int32_t name : part.order) {
-      position[name] = static_cast<int32_t>(factor.order.size());
-      factor.order.push_back(name);
-    }
-    factor.pivots.insert(factor.pivots.end(), part.pivots.begin(), part.pivots.end());
-    factor.domains.push_back(static_cast<int64_t>(factor.order.size()));
-  }
-  factor.domains.pop_back();  // the last part is the rest
-  const int64_t rest = factor.domains.back();
+// An entry of the factor from a domain to the rest.
+struct Crossing {
+  int32_t source, target;
+  float share;
+};
+
+// The factor rows of one part at their place in the whole factor, each sorted by target. Returns what crosses to the
+// rest.
+inline std::vector<Crossing> place_rows(const Removed& part, const std::vector<int32_t>& position, int64_t first,
+                                        int64_t entry, int64_t rest, Factor& factor) {
   std::vector<std::pair<int32_t, float>> row;
-  factor.back_indptr.assign(factor.order.size() - rest + 1, 0);
-  for (const Removed& part : parts)
-    for (size_t v = 0; v < part.order.size(); ++v) {
-      row.clear();
-      for (int64_t e = part.indptr[v]; e < part.indptr[v + 1]; ++e)
-        row.emplace_back(position[part.targets[e]], part.shares[e]);
-      std::sort(row.begin(), row.end());
-      const bool inside = static_cast<int64_t>(factor.indptr.size()) - 1 < rest;
-      for (const auto& [target, share] : row) {
-        factor.targets.push_back(target);
-        factor.shares.push_back(share);
-        if (inside && target >= rest) ++factor.back_indptr[target - rest + 1];
-      }
-      factor.indptr.push_back(static_cast<int64_t>(factor.targets.size()));
+  std::vector<Crossing> crossings;
+  std::copy(part.order.begin(), part.order.end(), factor.order.begin() + first);
+  std::copy(part.pivots.begin(), part.pivots.end(), factor.pivots.begin() + first);
+  for (int64_t v = 0; v < static_cast<int64_t>(part.order.size()); ++v) {
+    row.clear();
+    for (int64_t e = part.indptr[v]; e < part.indptr[v + 1]; ++e)
+      row.emplace_back(position[part.targets[e]], part.shares[e]);
+    std::sort(row.begin(), row.end());
+    for (const auto& [target, share] : row) {
+      factor.targets[entry] = target;
+      factor.shares[entry++] = share;
+      if (first < rest && target >= rest) crossings.push_back({static_cast<int32_t>(first + v), target, share});
     }
+    factor.indptr[first + v + 1] = entry;
+  }
+  return crossings;
+}
+
+// Sorts the entries from domains to the rest by target, then by source.
+inline void turn_back(const std::vector<std::vector<Crossing>>& crossings, int64_t rest, Factor& factor) {
   auto& back = factor.back_indptr;
+  back.assign(factor.order.size() - rest + 1, 0);
+  for (const auto& part : crossings)
+    for (const Crossing& each : part) ++back[each.target - rest + 1];
   for (size_t s = 1; s < back.size(); ++s) back[s] += back[s - 1];
   factor.back_sources.resize(back.back());
   factor.back_shares.resize(back.back());
   std::vector<int64_t> next(back.begin(), back.end() - 1);
-  for (int64_t v = 0; v < rest; ++v)
-    for (int64_t e = factor.indptr[v + 1] - 1; e >= factor.indptr[v] && factor.targets[e] >= rest; --e) {
-      const int64_t place = next[factor.targets[e] - rest]++;
-      factor.back_sources[place] = static_cast<int32_t>(v);
-      factor.back_shares[place] = factor.shares[e];
+  for (const auto& part : crossings)
+    for (const Crossing& each : part) {
+      const int64_t place = next[each.target - rest]++;
+      factor.back_sources[place] = each.source;
+      factor.back_shares[place] = each.share;
     }
+}
+
+// The whole factor; the last of the parts is the rest.
+inline Factor assemble(const std::vector<Removed>& parts, int64_t rows, int threads) {
+  Factor factor;
+  std::vector<int64_t> entries{0};
+  for (const Removed& part : parts) {
+    factor.domains.push_back(factor.domains.back() + static_cast<int64_t>(part.order.size()));
+    entries.push_back(entries.back() + static_cast<int64_t>(part.targets.size()));
+  }
+  const int64_t nodes = factor.domains.back(), count = static_cast<int64_t>(parts.size());
+  factor.order.resize(nodes);
+  factor.pivots.resize(nodes);
+  factor.indptr.resize(nodes + 1);
+  factor.targets.resize(entries.back());
+  factor.shares.resize(entries.back());
+  const std::vector<int64_t> firsts = factor.domains;
+  factor.domains.pop_back();
+  Chunks chunks{{}, 8 * entries.back()};  // an entry is sorted and written
+  for (int64_t part = 0; part <= count; ++part) chunks.bounds.push_back(part);
+  std::vector<int32_t> position(rows, -1);
+  for_chunks(chunks, threads, [&](int64_t part, int64_t, int64_t) {
+    for (size_t v = 0; v < parts[part].order.size(); ++v)
+      position[parts[part].order[v]] = static_cast<int32_t>(firsts[part] + static_cast<int64_t>(v));
+  });
+  std::vector<std::vector<Crossing>> crossings(count);
+  for_chunks(chunks, threads, [&](int64_t part, int64_t, int64_t) {
+    crossings[part] = place_rows(parts[part], position, firsts[part], entries[part], factor.domains.back(), factor);
+  });
+  turn_back(crossings, factor.domains.back(), factor);
   return factor;
 }
 
@@ -199,7 +234,7 @@ Factor eliminate(const Csr<T>& graph, const uint8_t* interior, uint64_t seed, in
   });
   const uint64_t last = seed + static_cast<uint64_t>(domains.count());
   parts.push_back(eliminate_rest(graph, domains, parts, remaining, place, last));
-  return assemble(parts, graph.rows);
+  return assemble(parts, graph.rows, threads);
 }
 
 }  // namespace isotherm

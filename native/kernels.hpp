@@ -52,9 +52,9 @@ struct Report {
   }
 };
 
-template <int W>
-Report<W> total(const std::vector<Report<W>>& parts) {
-  Report<W> all;
+template <class Report>
+Report total(const std::vector<Report>& parts) {
+  Report all;
   for (const auto& part : parts) all.add(part);
   return all;
 }
@@ -383,6 +383,27 @@ inline void reach(const int64_t* indptr, const int32_t* indices, int64_t rows, u
       fresh.push_back(indices[e]);
     }
   }
+}
+
+// The number of edges between the marked nodes and the node that is farthest from them, at most `limit`. Marks what it
+// visits.
+inline int64_t depth(const int64_t* indptr, const int32_t* indices, int64_t rows, uint8_t* marked, int64_t limit) {
+  std::vector<int32_t> front, next;
+  for (int64_t i = 0; i < rows; ++i)
+    if (marked[i]) front.push_back(static_cast<int32_t>(i));
+  int64_t steps = 0;
+  for (; steps < limit; ++steps) {
+    next.clear();
+    for (const int64_t i : front)
+      for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
+        if (marked[indices[e]]) continue;
+        marked[indices[e]] = 1;
+        next.push_back(indices[e]);
+      }
+    if (next.empty()) break;
+    std::swap(front, next);
+  }
+  return steps;
 }
 
 }  // namespace isotherm

@@ -67,6 +67,12 @@ struct Removed {
   std::vector<int64_t> indptr{0};
   std::vector<int32_t> targets;
   std::vector<float> shares;
+
+  void reserve(int64_t nodes) {
+    order.reserve(nodes);
+    pivots.reserve(nodes);
+    indptr.reserve(nodes + 1);
+  }
 };
 
 // Weights below this count as this: products of weights may become 0, and an edge of weight 0 is dead. A NaN, which an
@@ -108,6 +114,7 @@ class Elimination {
     DegreeQueue queue(own_);
     for (int32_t v = 0; v < own_; ++v) queue.put(v, degree_[v]);
     Removed removed;
+    removed.reserve(own_);
     for (int32_t node; (node = queue.take(limit)) >= 0;) {
       remove(node, removed);
       for (const Star& ray : star_)

@@ -49,7 +49,7 @@ struct Row<T, W, Bytes, true> {
   ISOTHERM_INLINE friend Row operator*(Row a, T b) { return {a.lanes * b}; }
 
   ISOTHERM_INLINE friend Row larger_magnitude(Row best, Row value) {
-    const Lanes magnitude = value.lanes < 0 ? -value.lanes : value.lanes;
+    const Lanes magnitude = value.lanes > -value.lanes ? value.lanes : -value.lanes;
     return {magnitude > best.lanes ? magnitude : best.lanes};
   }
 };
@@ -98,10 +98,13 @@ ISOTHERM_INLINE inline Row<T, W / 2, Bytes> half(const Row<T, W, Bytes>& row) {
   return part;
 }
 
-// The sum of all lanes. Halves are added, because in a running sum each addition waits for the one before.
+// The sum of all lanes. Halves are added, because in a running sum each addition waits for the one before. Four floats
+// are taken one by one: GCC copies half of them through the stack.
 template <class T, int W, int Bytes>
 ISOTHERM_INLINE inline T lane_sum(const Row<T, W, Bytes>& row) {
   if constexpr (W == 1) return row.lanes;
+  else if constexpr (W == 2) return row.lanes[0] + row.lanes[1];
+  else if constexpr (W * sizeof(T) == 16) return (row.lanes[0] + row.lanes[2]) + (row.lanes[1] + row.lanes[3]);
   else return lane_sum(half<false>(row) + half<true>(row));
 }
 

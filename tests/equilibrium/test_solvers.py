@@ -18,7 +18,8 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import SOLVERS, Solution, System, prepare
 from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
 from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
-from isotherm.equilibrium.solvers.auto import CHECK_EVERY, ImpatientCG
+from isotherm.equilibrium.solvers.auto import CHECK_EVERY, Auto, ImpatientCG
+from isotherm.equilibrium.solvers.elimination import Elimination
 from isotherm.equilibrium.solvers.iterative import Iteration
 from isotherm.graphs import Graph
 from isotherm.paper.block_model import stochastic_block_model
@@ -292,6 +293,23 @@ def test_auto_turns_to_elimination_where_cg_stalls(matrix: csr_array) -> None:
     assert solution.iterations < 120 < solve(system, values, tol=1e-6, solver="cg").iterations
     exact = prepare(system, "direct").solve(values, SolveOptions(tol=1e-10))
     assert relative_error(solution.temperatures, exact.temperatures) <= 1e-6
+
+
+@pytest.mark.skipif(kernels.native is None, reason="in plain Python elimination is never the faster way")
+@pytest.mark.parametrize(("seeds", "tried"), [([0], False), (range(0, 40_000, 20), True)], ids=["deep", "shallow"])
+def test_auto_does_not_try_cg_where_nodes_are_far_from_seeds(
+    monkeypatch: pytest.MonkeyPatch, seeds: Any, tried: bool
+) -> None:
+    """On a large grid; where every node is near a seed, cg is tried on one column first."""
+    columns = []
+    monkeypatch.setattr(ImpatientCG, "solve", lambda self, values, *args, **options: columns.append(values.shape[1]))
+    boundary = np.array(seeds)
+    values = np.random.default_rng(0).random((len(boundary), 3))
+    auto = prepare(system_of(grid(200, 200), boundary))
+    assert isinstance(auto, Auto)
+    chosen = auto._choose(values, None, 1e-6)
+    assert columns == ([1] if tried else [])
+    assert isinstance(chosen, ImpatientCG if tried else Elimination)
 
 
 @pytest.mark.parametrize(("neighbours", "expected"), [(4, 40.0), (10, 40.0 / 1.5)])

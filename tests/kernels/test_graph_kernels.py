@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kernel_cases import BACKENDS, DTYPES, each_backend, random_graph
 from problems import adjacencies
 from scipy.sparse import block_array, csr_array, random_array
+from scipy.sparse.csgraph import shortest_path
 
 
 @given(adjacencies(), st.data())
@@ -186,6 +187,20 @@ def test_reach(matrix: csr_array, data: st.DataObject) -> None:
         reached[list(seeds)] = 1
         backend.reach(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), reached)
         np.testing.assert_array_equal(reached > 0, hops[:, list(seeds)].any(axis=1))
+
+
+@given(adjacencies(), st.data())
+@settings(max_examples=60)
+def test_depth(matrix: csr_array, data: st.DataObject) -> None:
+    n = matrix.shape[0]
+    seeds = list(data.draw(st.sets(st.integers(0, n - 1), min_size=1)))
+    limit = data.draw(st.integers(0, n))
+    steps = shortest_path(matrix, unweighted=True, indices=seeds).min(axis=0)
+    expected = min(limit, int(steps[np.isfinite(steps)].max()))
+    for backend in BACKENDS:
+        marked = np.zeros(n, dtype=np.uint8)
+        marked[seeds] = 1
+        assert backend.depth(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), marked, limit) == expected
 
 
 @each_backend

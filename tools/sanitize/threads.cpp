@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "assembly.hpp"
+#include "descent.hpp"
 #include "elimination.hpp"
 #include "kernels.hpp"
 #include "layout.hpp"
-#include "precondition.hpp"
 
 using namespace isotherm;
 
@@ -44,7 +44,8 @@ Values waves() {
   return values;
 }
 
-void append(Values& all, const Report<W>& report) {
+template <class Report>
+void append(Values& all, const Report& report) {
   const auto* numbers = reinterpret_cast<const double*>(&report);
   for (size_t i = 0; i < sizeof report / sizeof *numbers; ++i) all.push_back(static_cast<float>(numbers[i]));
 }
@@ -65,7 +66,7 @@ Values blocks(const Csr<float>& graph, int threads) {
   return reports;
 }
 
-// The approximate factor, and one solve with it.
+// The approximate factor, and an iteration of cg with it.
 Values factored(const Csr<float>& graph, int threads) {
   std::vector<uint8_t> interior(kRows, 1);
   for (int64_t i = 0; i < kRows; i += 1000) interior[i] = 0;
@@ -78,10 +79,20 @@ Values factored(const Csr<float>& graph, int threads) {
                                static_cast<int64_t>(factor.domains.size()) - 1,
                                {factor.back_indptr.data(), factor.back_sources.data(), factor.back_shares.data(),
                                 static_cast<int64_t>(factor.back_indptr.size()) - 1}};
-  const Values r = waves();
-  Values z(kRows * W);
-  append(z, precondition<float, W>(view, closing.data(), r.data(), z.data(), threads));
-  return z;
+  const Values waving = waves(), ones(W, 1), half(W, 0.5f);
+  const std::vector<double> q(waving.begin(), waving.end()), scale(kRows, 1);
+  std::vector<int64_t> indptr;
+  std::vector<int32_t> indices;
+  Values weights, y(kRows * W), g = waves(), p = waves(), x(kRows * W);
+  renumber<float>(graph, factor.order.data(), nodes, indptr, indices, weights);
+  const Values degree(nodes, 80);
+  const Path<float> path{{indptr.data(), indices.data(), weights.data(), nodes}, degree.data(), closing.data(),
+                         half.data(), ones.data(), half.data(), y.data(), g.data(), p.data(), x.data()};
+  Values reports;
+  append(reports, forward<float, W>(view, scale.data(), q.data(), y.data(), threads));
+  append(reports, descend<float, W, true>(view, path, threads));
+  for (const Values* each : {&y, &g, &p, &x}) reports.insert(reports.end(), each->begin(), each->end());
+  return reports;
 }
 
 Values doubled(const Csr<float>& graph, int threads) {

@@ -20,7 +20,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from isotherm.kernels.choice import choose, load_native
 
-__all__ = ["Report", "active", "block", "description", "instruction_sets", "native", "thread_count", "width"]
+__all__ = ["Report", "Stride", "active", "block", "description", "instruction_sets", "native", "thread_count", "width"]
 
 WIDTHS = (1, 2, 4, 8, 16)
 
@@ -44,6 +44,16 @@ class Report(NamedTuple):
     def spread(self, rows: int) -> NDArray[np.float64]:
         """The standard deviation of each column over this number of rows."""
         return np.sqrt(np.maximum(self.square / rows - (self.sum / rows) ** 2, 0))
+
+
+class Stride(NamedTuple):
+    """What one iteration of cg with a factor measured; see ``reference.descend``."""
+
+    energy: NDArray[np.float64]
+    curvature: NDArray[np.float64]
+    cross: NDArray[np.float64]
+    square: NDArray[np.float64]
+    size: NDArray[np.float64]
 
 
 def description() -> str:

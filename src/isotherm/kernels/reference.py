@@ -288,7 +288,7 @@ def _replace_star(
                     around[a][b] = around[a].get(b, 0.0) + weight * float(heavier.sum() / weights.sum())
 
 
-def precondition(
+def forward(
     pivots: Floats,
     indptr: Indptr,
     targets: Indices,
@@ -297,19 +297,73 @@ def precondition(
     back_indptr: Indptr,
     back_sources: Indices,
     back_shares: NDArray[np.float32],
-    closing: Floats,
-    r: Floats,
-    z: Floats,
+    scale: NDArray[np.float64],
+    q: NDArray[np.float64],
+    y: Floats,
     threads: int,
 ) -> NDArray[np.float64]:
-    """``z = M^-1 r`` with the factor from ``eliminate``; reports ``r . z`` and the size of z."""
-    factor = eye_array(len(pivots), format="csr") - _matrix(indptr, targets, shares.astype(np.float64), np.float64)
-    down = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), lower=True, unit_diagonal=True)
-    z[:] = spsolve_triangular(factor.tocsr(), pivots[:, None] * down, lower=False, unit_diagonal=True)
-    report = np.zeros((6, r.shape[1] + 1))
-    report[0, :-1] = _dot(r, z)
-    report[5] = _largest(_close(z, closing))
+    """``y = L^-1 r`` for the residual ``r = -q``, with the factor M from ``eliminate``; see ``descend``.
+
+    Reports ``r . M^-1 r`` as energy, and the largest ``scale r`` as size.
+    """
+    y[:] = _passed_on(indptr, targets, shares, -q[: len(y)])
+    report = np.zeros((5, y.shape[1] + 1))
+    report[0, :-1] = _dot(y, pivots[:, None] * y)
+    report[4, :-1] = _largest(scale[:, None] * q[: len(y)])
     return report
+
+
+def descend(
+    pivots: Floats,
+    indptr: Indptr,
+    targets: Indices,
+    shares: NDArray[np.float32],
+    domains: Indptr,
+    back_indptr: Indptr,
+    back_sources: Indices,
+    back_shares: NDArray[np.float32],
+    graph_indptr: Indptr,
+    indices: Indices,
+    weights: Floats | None,
+    degree: Floats,
+    closing: Floats,
+    alpha: Floats,
+    gain: Floats,
+    beta: Floats,
+    y: Floats,
+    g: Floats,
+    p: Floats,
+    x: Floats,
+    threads: int,
+) -> NDArray[np.float64]:
+    """One iteration of cg with the factor M from ``eliminate`` as preconditioner, on all columns.
+
+    First the step ``x += alpha p``. Instead of the residual r, ``y = L^-1 r`` is kept, and becomes ``y - alpha g``. The
+    next direction is ``p = gain z + beta p``, where ``z = M^-1 r``, and ``g = L^-1 (D - A) p`` that of its product.
+
+    Reports five rows: the energy ``r . z``, the curvature ``p . (D - A) p``, the products of y and g and of g with
+    itself, both scaled by the pivots, and the size of z.
+    """
+    inside, column = len(pivots), pivots[:, None]
+    y[:] -= alpha * g
+    factor = eye_array(inside, format="csr") - _matrix(indptr, targets, shares.astype(np.float64), np.float64)
+    z = spsolve_triangular(factor.tocsr(), (column * y).astype(np.float64), lower=False, unit_diagonal=True)
+    x[:inside] += alpha * p[:inside]
+    p[:inside] = gain * z + beta * p[:inside]
+    q = (degree[:, None] * p - _matrix(graph_indptr, indices, weights, p.dtype) @ p)[:inside]
+    g[:] = _passed_on(indptr, targets, shares, q)
+    report = np.zeros((5, y.shape[1] + 1))
+    products = (y, column * y), (p[:inside], q), (y, column * g), (g, column * g)
+    report[:4, :-1] = [_dot(*pair) for pair in products]
+    report[4] = _largest(_close(z, closing))
+    return report
+
+
+def _passed_on(indptr: Indptr, targets: Indices, shares: NDArray[np.float32], r: Floats) -> NDArray[np.float64]:
+    """Each node, in order, passes on what it has to its targets, by their shares."""
+    factor = eye_array(len(r), format="csr") - _matrix(indptr, targets, shares.astype(np.float64), np.float64)
+    passed: NDArray[np.float64] = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), unit_diagonal=True)
+    return passed
 
 
 def push(
@@ -368,6 +422,18 @@ def reach(indptr: Indptr, indices: Indices, reached: NDArray[np.uint8]) -> None:
     matrix = _matrix(indptr, indices, None, np.float32)
     _, component = connected_components(matrix, directed=False)
     reached[:] = np.isin(component, component[reached > 0])
+
+
+def depth(indptr: Indptr, indices: Indices, marked: NDArray[np.uint8], limit: int) -> int:
+    """The number of edges between the marked nodes and the node that is farthest from them, at most ``limit``."""
+    matrix, steps = _matrix(indptr, indices, None, np.float32), 0
+    while steps < limit:
+        found = (matrix @ (marked > 0).astype(np.float32) > 0) & (marked == 0)
+        if not found.any():
+            break
+        marked[found] = 1
+        steps += 1
+    return steps
 
 
 def components(indptr: Indptr, indices: Indices) -> NDArray[np.int32]:

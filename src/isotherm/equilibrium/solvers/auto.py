@@ -66,13 +66,19 @@ class Auto:
         return ImpatientCG(self.system, self.n_threads)
 
     def _stalls(self, values: Doubles, source: Source | None, tol: float) -> bool:
-        """Whether elimination is clearly faster than cg, judged by the graph or by a trial run on one column."""
+        """Whether elimination is clearly faster than cg, judged by the graph or by a trial run on one column.
+
+        In one iteration of cg heat moves along one edge, so there must be as many as edges to the farthest node.
+        """
         if self.system.mean_degree >= PROBE_DEGREE:
             return False
         if self.system.mean_degree < ELIMINATION_DEGREE:
             return True
         if self.system.heat.entries < PROBE_ENTRIES:
             return self.system.mean_degree < SMALL_DEGREE
+        cost = _cost_of_elimination(self.system, kernels.width(values.shape[1]))
+        if self.system.depth(int(cost) + 1) > cost:
+            return True
         probe = ImpatientCG(self.system, self.n_threads, columns=values.shape[1])
         first = None if source is None else source._replace(heat=source.heat[:, :1])
         probe.solve(values[:, :1], SolveOptions(tol=max(tol, SINGLE_TOL), max_iter=CHECK_EVERY), source=first)
@@ -82,12 +88,10 @@ class Auto:
 class ImpatientCG(ConjugateGradient):
     """Conjugate gradient that gives up as soon as switching to elimination would be faster.
 
-    Costs are measured in iterations of cg. On twenty graphs elimination cost 24 to 420 iterations, about
-    ``45 + 10 m / sqrt(W)``, where m is `System.lesser_degree` and W the width of the block. (A hub with many leaves
-    is cheap to eliminate; hubs joined to each other are not.) The number of iterations that cg still needs is
-    extrapolated from the rate at which the error falls or, before an error is known, from the residual of the clock.
-    That was 1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times too little to
-    5 times too much on seven sparse ones. The former rarely gain by elimination, so two looks in a row have to agree.
+    The number of iterations that cg still needs is extrapolated from the rate at which the error falls or, before an
+    error is known, from the residual of the clock. It is compared with the cost of elimination. With the clock it was
+    1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times too little to 5 times
+    too much on seven sparse ones. The former rarely gain by elimination, so two looks in a row have to agree.
 
     Parameters
     ----------
@@ -112,7 +116,7 @@ class ImpatientCG(ConjugateGradient):
         self._logs.append((_log(convergence.error), _log(iteration.horizon.missing)))
         if len(self._logs) % CHECK_EVERY == 0:
             width = kernels.width(self._columns) if self._columns else len(iteration.report.dot) - 1
-            cost = 45 + 10 * self.system.lesser_degree / width**0.5
+            cost = _cost_of_elimination(self.system, width)
             before, self._slow = self._slow, self._remaining(convergence.tol) > cost
             self.gave_up |= self._slow and (before or self.system.mean_degree < PROBE_DEGREE)
         return self.gave_up
@@ -129,6 +133,15 @@ class ImpatientCG(ConjugateGradient):
     def _extrapolate(to_go: float, logs: Doubles) -> float:
         done = logs[0] - logs[-1]
         return float(to_go * (len(logs) - 1) / done) if done > 0 else np.inf
+
+
+def _cost_of_elimination(system: System, width: int) -> float:
+    """What elimination costs, in iterations of cg on a block of the same width.
+
+    On twenty graphs it was 24 to 420 iterations. A hub with many leaves is cheap to eliminate, hubs that are joined to
+    each other are not.
+    """
+    return 45 + 10 * system.lesser_degree / width**0.5
 
 
 def _log(value: float) -> float:

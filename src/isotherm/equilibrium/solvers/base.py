@@ -133,6 +133,12 @@ class System:
         ends = np.searchsorted(indptr, sample, side="right") - 1, indices[sample]
         return float(np.minimum(*(counts[end] for end in ends)).mean()) if len(sample) else 0.0
 
+    def depth(self, limit: int) -> int:
+        """The number of edges between the boundary and the node that is farthest from it, at most ``limit``."""
+        marked = np.zeros(self.heat.n, np.uint8)
+        marked[self.boundary] = 1
+        return int(kernels.active.depth(self.heat.indptr, self.heat.indices, marked, limit))
+
     @property
     def least_horizon(self) -> float:
         """Lower bound on the longest expected time to absorption: sum of interior degrees over boundary flux."""

@@ -59,6 +59,7 @@ class Descent:
         interior = block.interior
         self.block, self.interior, self._settled = block, interior, settled
         self.p, self.q, self.r = block.spare, block.zeros("q", interior.rows), block.zeros("r", interior.rows)
+        self._floor = 0.1 * float(np.finfo(block.dtype).eps)
         self.report: Report
 
     def begin(self, times: Floats | None = None) -> None:
@@ -99,11 +100,11 @@ class Descent:
         self._steps += 1
         if self._steps % REBALANCE_EVERY == 0:
             self._balance(self.r, 1)
-        report, floor = self.report, 0.1 * np.finfo(block.dtype).eps
-        turn = ratio(report.dot[:-1], self._energy).astype(block.dtype)
-        self._moving &= report.dot[:-1] >= self._least
-        moves = self._moving & (report.residual > floor * report.size)[:-1]
-        self._energy = np.where(moves, report.dot[:-1], 0)
+        report, energy = self.report, self.report.dot[:-1]
+        turn = ratio(energy, self._energy).astype(block.dtype)
+        self._moving &= energy >= self._least
+        moves = self._moving & (report.residual > self._floor * report.size)[:-1]
+        self._energy = np.where(moves, energy, 0)
         leaving = interior.turn(turn, self.r, self.p)
         warmth = leaving / interior.outflow.total if interior.groups is None else np.zeros(block.width)
         if interior.groups is not None:
@@ -213,8 +214,9 @@ class ConjugateGradient(Iterative):
         descent.begin(self._known_times)
         while True:
             descent.step()
-            self._missing = descent.horizon.missing
-            yield Iteration(descent.report, descent.horizon)
+            horizon = descent.horizon
+            self._missing = horizon.missing
+            yield Iteration(descent.report, horizon)
             if descent.exhausted:
                 return
 
@@ -237,4 +239,4 @@ def balance(system: System, values: Doubles, source: Source | None = None) -> Do
 
 def ratio(a: Doubles, b: Doubles) -> Doubles:
     """``a / b``, 0 where b is not positive."""
-    return np.divide(a, b, out=np.zeros_like(a), where=b > 0)
+    return np.divide(a, b, out=np.zeros(a.shape), where=b > 0)

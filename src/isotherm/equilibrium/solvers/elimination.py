@@ -6,13 +6,15 @@ fill-in edges is kept (Kyng and Sachdeva 2016; Gao, Kyng and Spielman 2023). The
 sparse as the graph. Its solve M^-1 r carries heat over any distance, and also estimates the current error.
 
 Temperatures are stored in float64. Corrections are computed in float32, which halves the memory traffic. Each round
-recomputes the residual in float64, continues in the last search direction, and removes all but a small part of the
-error. If float32 stops making progress, float64 takes over.
+recomputes the residual in float64, goes on in the last search direction, and removes all but a small part of the error.
+If float32 stops making progress, float64 takes over.
 """
 
 import time
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
@@ -23,7 +25,7 @@ from isotherm.equilibrium.solvers.base import Solution, Source, System
 from isotherm.equilibrium.solvers.cg import balance, ratio
 from isotherm.equilibrium.solvers.interior import deviations
 from isotherm.graphs import Csr
-from isotherm.kernels import Report
+from isotherm.kernels import Report, Stride
 
 __all__ = ["Elimination"]
 
@@ -36,6 +38,7 @@ MAX_ITER = 1000
 ROUND = 1e-4  # factor by which a round reduces the error
 ENOUGH = 0.9  # a round aims at this part of the tolerance, so that rounding does not cause another round
 STALLED = 12  # a round ends if the error has not halved in this many iterations
+DRIFT = 0.1  # a direction is dropped if the energy of its residual is off by this share, by rounding
 
 
 class Elimination:
@@ -56,6 +59,7 @@ class Elimination:
         self.heat = Csr(*kernels.active.renumber(*system.heat, self.numbering))
         self.degree = system.degree[self.numbering]
         self.degree[len(order) :] = 0
+        self.scale = 1 / self.degree[self.inside]
         self._horizon: float | None = None
 
     def solve(
@@ -75,8 +79,7 @@ class Elimination:
         run.finish()
         bound = self._bound(run) if self.whole.wide else np.inf
         error = min(max(run.error, bound / SLACK), bound) if self.whole.wide else run.error
-        temperatures = np.full((len(self.whole.degree), values.shape[1]), np.nan)
-        temperatures[self.numbering] = run.temperatures()
+        temperatures = run.temperatures()
         temperatures[self.whole.boundary] = values
         return Solution(
             temperatures=temperatures,
@@ -101,8 +104,7 @@ class Elimination:
                 False,
             )
             clock.finish()
-            times = np.zeros(len(self.whole.degree))
-            times[self.numbering] = clock.temperatures()[:, 0]
+            times = np.nan_to_num(clock.temperatures()[:, 0])
             times[self.whole.boundary] = 0
             self._horizon = verified_horizon(self.whole, times)
         if not np.isfinite(self._horizon):
@@ -123,7 +125,7 @@ class _Run:
         self.width = kernels.width(self.columns)
         self.offset = balance(solver.whole, values, source)
         self.source = None if source is None else source.everywhere(len(solver.whole.degree))[solver.numbering]
-        self.x = kernels.block(len(solver.degree), self.width, np.float64)
+        self.x, self.excess = (kernels.block(len(solver.degree), self.width, np.float64) for _ in range(2))
         self.x[solver.inside.stop :, : self.columns] = deviations(values, self.offset)
         self.closing = np.zeros(self.width, np.float32)
         self.closing[: self.columns] = closed
@@ -141,47 +143,45 @@ class _Run:
         return np.min(self._spread(), keepdims=True, initial=np.inf)
 
     def temperatures(self) -> Doubles:
-        """The columns as temperatures, in the solver's numbering."""
-        return self.x[:, : self.columns] + self.offset
+        """The columns as temperatures of all nodes, NaN where unreached."""
+        numbering, whole = self.solver.numbering, self.solver.whole
+        found = np.empty((len(whole.degree), self.columns))
+        if len(numbering) < len(found):
+            found.fill(np.nan)
+        columns, places = self.x[:, : self.columns], numbering.astype(np.int64)
+        kernels.active.place_rows(columns, self.offset, places, found, self.solver.threads)
+        return found
 
     def finish(self) -> None:
         """Correct the temperatures until the error is below the tolerance, or rounding prevents further progress."""
         for dtype in self.solver.types:
             before = np.inf
-            self.p, self.energy = kernels.block(len(self.x), self.width, dtype), np.zeros(self.width)
+            descent = _Descent(self.solver, self.closing.astype(dtype))
             while True:
-                r, z = self._residual(dtype), kernels.block(len(self.x), self.width, dtype)
                 spread = self._spread()
-                solved = self._precondition(r, z)
-                self.error = self._error(solved, spread)
+                self._find_excess()
+                residual = descent.aim(self.excess)
+                self.residual = float(largest_ratio(residual[: self.columns], spread[: self.columns]))
+                self.error = self._error(descent, spread)
                 if self.error <= self.tol or self.iterations >= self.max_iter:
-                    self.residual = self._relative_residual(r, spread)
                     return
                 if not self.error < before / 2:
                     break
                 before = self.error
-                self.x += self._correction(r, z, solved, spread)
-            self.residual = self._relative_residual(r, spread)
+                if self._improve(descent, spread):
+                    self.x += descent.x
 
-    def _error(self, solved: Report, spread: Doubles) -> float:
-        return float(largest_ratio(PRECONDITIONED * solved.size[self.watched], spread))
+    def _error(self, descent: "_Descent", spread: Doubles) -> float:
+        return float(largest_ratio(PRECONDITIONED * descent.stride.size[self.watched], spread))
 
-    def _relative_residual(self, r: Floats, spread: Doubles) -> float:
-        inside = self.solver.inside
-        scaled = np.abs(r[inside, : self.columns]) / self.solver.degree[inside, None]
-        return float(largest_ratio(scaled.max(axis=0, initial=0), spread[: self.columns]))
-
-    def _residual(self, dtype: type[np.floating]) -> Floats:
-        """The residual of the current temperatures, computed in float64."""
-        q = kernels.block(len(self.x), self.width, np.float64)
-        heat = self.solver.heat
+    def _find_excess(self) -> None:
+        """Set ``excess`` to the heat that leaves each node beyond what enters it: 0 at equilibrium."""
+        heat, degree = self.solver.heat, self.solver.degree
         weights = None if heat.weights is None else heat.weights.astype(np.float64, copy=False)
-        kernels.active.laplacian(heat.indptr, heat.indices, weights, self.solver.degree, self.x, q, self.solver.threads)
+        graph = heat.indptr, heat.indices, weights
+        kernels.active.laplacian(*graph, degree, self.x, self.excess, self.solver.threads)
         if self.source is not None:
-            q[:, : self.columns] -= self.source
-        r = kernels.block(len(self.x), self.width, dtype)
-        np.negative(q, out=r, casting="same_kind")
-        return r
+            self.excess[:, : self.columns] -= self.source
 
     def _spread(self) -> Doubles:
         report = Report(*kernels.active.moments(self.closing.astype(np.float64), self.x, self.solver.threads))
@@ -193,35 +193,61 @@ class _Run:
         x[self.solver.numbering] = self.x[:, : self.columns]
         return whole.read_spread(lambda rows: x[rows], every, x.dtype, closed=len(every) > self.columns)
 
-    def _correction(self, r: Floats, z: Floats, solved: Report, spread: Doubles) -> Floats:
-        """One round of cg: a correction to the temperatures that reduces their residual r."""
-        indptr, indices, weights = self.solver.heat
-        graph = indptr, indices, None if weights is None else weights.astype(r.dtype, copy=False)
-        degree, closing = self.solver.degree.astype(r.dtype), self.closing.astype(r.dtype)
-        unscaled, threads = np.ones_like(degree), self.solver.threads
-        x, q = (kernels.block(len(r), self.width, r.dtype) for _ in range(2))
-        errors = [self._error(solved, spread)]
+    def _improve(self, descent: "_Descent", spread: Doubles) -> bool:
+        """One round of cg; returns whether its correction reduces the error."""
+        errors = [self._error(descent, spread)]
         goal = max(ENOUGH * self.tol, ROUND * errors[0])
         while errors[-1] > goal and self.iterations < self.max_iter:
-            turn = ratio(solved.dot[:-1], self.energy)
-            if len(errors) == 1:  # the residual grew by rounding since the last round: drop its search direction
-                turn[turn > 1] = 0
-            self.energy = solved.dot[:-1]
-            kernels.active.cg_turn(unscaled, None, turn.astype(r.dtype), z, self.p, threads)
-            curvature = kernels.active.laplacian(*graph, degree, self.p, q, threads)[0, :-1]
-            length = ratio(self.energy, curvature).astype(r.dtype)
-            kernels.active.cg_step(unscaled, closing, length, self.p, q, x, r, threads)
-            solved = self._precondition(r, z)
+            descent.step()
             self.iterations += 1
-            errors.append(self._error(solved, spread))
+            errors.append(self._error(descent, spread))
             if self.progress is not None:
                 self.progress(self.iterations, errors[-1])
             if len(errors) > STALLED and errors[-1] > errors[-1 - STALLED] / 2:
                 break
-        return x if errors[-1] < errors[0] else np.zeros_like(x)
+        return errors[-1] < errors[0]
 
-    def _precondition(self, r: Floats, z: Floats) -> Report:
-        inside, closing = self.solver.inside, self.closing.astype(r.dtype)
-        pivots = self.solver.pivots[r.dtype.type]
-        arrays = closing, r[inside], z[inside]
-        return Report(*kernels.active.precondition(pivots, *self.solver.factor, *arrays, self.solver.threads))
+
+class _Descent:
+    """Conjugate gradient in one precision: a correction to temperatures, and the direction to go on in.
+
+    Attributes
+    ----------
+    x : ndarray of shape (n, width)
+        The correction.
+    stride : Stride
+        Measurements of the last iteration. Its size estimates the error that the correction leaves.
+    """
+
+    def __init__(self, solver: Elimination, closing: Floats) -> None:
+        dtype, inside = closing.dtype.type, solver.inside
+        indptr, indices, weights = solver.heat
+        self._threads, self._scale = solver.threads, solver.scale
+        self._factor = solver.pivots[dtype], *solver.factor
+        self._graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
+        self._fixed = solver.degree.astype(dtype), closing
+        self.x, self._p = (kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2))
+        self._y, self._g = (kernels.block(inside.stop, len(closing), dtype) for _ in range(2))
+        self.stride = Stride(*np.zeros((5, len(closing) + 1)))
+
+    def aim(self, excess: Floats) -> Doubles:
+        """Begin a correction, given the heat (n, width) that leaves each node; returns the residual of each column."""
+        self.x.fill(0)
+        given = self._scale, excess[: len(self._y)], self._y
+        aimed = Stride(*kernels.active.forward(*self._factor, *given, self._threads))
+        near = np.abs(aimed.energy - self.stride.energy) <= DRIFT * self.stride.energy
+        self._move(np.zeros(len(near) - 1), ~near[:-1], near[:-1])
+        return aimed.size
+
+    def step(self) -> None:
+        """One iteration."""
+        energy, curvature, cross, square, _ = (row[:-1] for row in self.stride)
+        alpha = ratio(energy, curvature)
+        expected = np.maximum(energy - 2 * alpha * cross + alpha**2 * square, 0)  # the energy after this step
+        self._move(alpha, np.ones_like(alpha), ratio(expected, energy))
+
+    def _move(self, *coefficients: NDArray[Any]) -> None:
+        rows = (row.astype(self.x.dtype) for row in coefficients)
+        blocks = self._y, self._g, self._p, self.x
+        arrays = *self._factor, *self._graph, *self._fixed, *rows, *blocks
+        self.stride = Stride(*kernels.active.descend(*arrays, self._threads))

@@ -46,7 +46,8 @@ def largest_ratio(values: NDArray[np.floating], spread: NDArray[np.float64]) -> 
     """The largest ratio of value to spread in each row; 0/0 counts as 0, x/0 as infinity."""
     if not spread.all():
         values, spread = np.where(values > 0, np.where(spread > 0, values, np.inf), 0), np.where(spread > 0, spread, 1)
-    return np.max(values / spread, axis=-1, initial=0)
+    found: NDArray[np.float64] = (values / spread).max(axis=-1, initial=0)
+    return found
 
 
 def of_true_spread(bound: float) -> float:
