@@ -76,10 +76,10 @@ int main() {
   for (const Isa isa : kIsas) {
     if (!processor_has(isa)) continue;
     active_isa = isa;
-    check<float, 2>(), check<float, 4>(), check<float, 8>(), check<float, 16>();
+    check<float, 1>(), check<float, 2>(), check<float, 4>(), check<float, 8>(), check<float, 16>();
     const double single = worst;
     worst = 0;
-    check<double, 2>(), check<double, 4>(), check<double, 8>(), check<double, 16>();
+    check<double, 1>(), check<double, 2>(), check<double, 4>(), check<double, 8>(), check<double, 16>();
     std::printf("%s: largest relative error %.1e in float32, %.1e in float64\n", name_of(isa), single, worst);
     if (!(single < 1e-5) || !(worst < 1e-12)) return EXIT_FAILURE;
     worst = 0;
