@@ -276,11 +276,21 @@ void group_sums(int64_t rows, const int32_t* group, const T* weight, const T* x,
   for_block_chunks(chunks, threads, [&](auto registers, int64_t chunk, int64_t begin, int64_t end) ISOTHERM_INLINE {
     using Row = isotherm::Row<T, W, registers>;
     double* const sums = parts.data() + chunk * groups * W;
-    for (int64_t i = begin; i < end; ++i)
-      if (group[i] >= 0 && (!weight || weight[i] != 0)) {
-        const Row value = weight ? Row::at(x, i) * weight[i] : Row::at(x, i);
-        (Wide<Row>::at(sums, group[i]) + widened(value)).put(sums, group[i]);
+    int32_t current = -1;
+    Wide<Row> run;  // the sum of rows of the same group, one after the other
+    const auto finish = [&]() ISOTHERM_INLINE {
+      if (current >= 0) (Wide<Row>::at(sums, current) + run).put(sums, current);
+    };
+    for (int64_t i = begin; i < end; ++i) {
+      if (group[i] < 0) continue;
+      if (group[i] != current) {
+        finish();
+        current = group[i];
+        run = {};
       }
+      run += widened(weight ? Row::at(x, i) * weight[i] : Row::at(x, i));
+    }
+    finish();
   });
   for (int64_t chunk = 0; chunk < chunks.count(); ++chunk)
     for (int64_t k = 0; k < groups * W; ++k) out[k] += parts[chunk * groups * W + k];
