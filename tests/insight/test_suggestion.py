@@ -65,6 +65,8 @@ def test_values_come_close_to_those_of_a_dense_inverse() -> None:
     cold = 1 - inverse @ (DAMPING * weights[np.ix_(free, seeds)].sum(axis=1))
     exact = cold**4 * inverse.sum(axis=1) / np.diag(inverse)
     found = Reach(graph, seeds, np.ones(400)).values(free)
+    connected = np.ones(400, bool)
+    np.testing.assert_array_equal(Reach(graph, seeds, np.ones(400), reached=connected).values(free), found)
     assert np.corrcoef(exact, found)[0, 1] > 0.98
     assert len(set(np.argsort(-exact)[:20]) & set(np.argsort(-found)[:20])) >= 17
 

@@ -72,7 +72,7 @@ def correct(
     if not _applies(before, solution, after, options):
         return None
     change = _Change.between(before, after, temperatures)
-    if not change.is_small(after, temperatures):
+    if not change.is_small(before, after, temperatures):
         return None
     correction = _Correction(before, solution, temperatures, options, change)
     after.take_over(correction.system_of(after))
@@ -120,12 +120,19 @@ class _Change(NamedTuple):
     def nodes(self) -> Ints:
         return np.concatenate([self.held, self.freed])
 
-    def is_small(self, after: Problem, temperatures: Floats) -> bool:
+    def is_small(self, before: Problem, after: Problem, temperatures: Floats) -> bool:
         """Whether few seeds changed, and the same nodes are reached as before."""
-        known = ~np.isnan(temperatures[:, 0])
-        if not 0 < len(self.nodes) <= MOST_CHANGED or not known[self.held].all():
+        if not 0 < len(self.nodes) <= MOST_CHANGED or np.isnan(temperatures[self.held, 0]).any():
             return False
-        return not len(self.freed) or np.array_equal(after.system.reached[: len(known)], known)
+        return not len(self.freed) or _same_reached(before, after)
+
+
+def _same_reached(before: Problem, after: Problem) -> bool:
+    """Whether the seeds of two problems are in the same components."""
+    component = before.system.component
+    if component is None:
+        return np.array_equal(before.system.reached, after.system.reached)
+    return np.array_equal(np.unique(component[before.nodes]), np.unique(component[after.nodes]))
 
 
 class _Columns(NamedTuple):

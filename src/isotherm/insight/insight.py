@@ -208,6 +208,7 @@ class Insight:
             among=None if among is None else fit.graph.index(among),
             groups=fit.outcome.groups,
             side=fit.settings.side,
+            reached=fit.outcome.reached,
             options=fit.options,
         )
 

@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import engines, kernels
-from isotherm.arrays import Doubles, Ints
+from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError
@@ -78,6 +78,7 @@ def suggest(
     among: Ints | None = None,
     groups: Ints | None = None,
     side: str = "both",
+    reached: Mask | None = None,
     options: SolveOptions = SolveOptions(),  # noqa: B008 - frozen
 ) -> tuple[Ints, Doubles]:
     """Positions of the k nodes most worth labelling, best first, and the value of each.
@@ -97,7 +98,7 @@ def suggest(
         Positions of the nodes to choose from; by default all.
     groups
         (n,) predicted class number of each node; "diverse" spreads the suggestions over the classes.
-    side, options
+    side, reached, options
         As in `Reach`.
     """
     allowed = np.full(graph.n_nodes, among is None)
@@ -111,7 +112,7 @@ def suggest(
         values, degree = np.where(linked, doubt, 0)[free], graph.degrees[free]
         order = np.lexsort((-degree, -values))[:k]
         return free[order], values[order]
-    reach = Reach(graph, seeds, doubt, side=side, options=options)
+    reach = Reach(graph, seeds, doubt, side=side, reached=reached, options=options)
     values = reach.values(free)
     if policy == "diverse":
         return _spread_out(reach, free, values, k, np.zeros(graph.n_nodes, np.int64) if groups is None else groups)
@@ -132,6 +133,8 @@ class Reach:
         Probability that the label of each node is wrong, or the cost of that.
     side : {"both", "source", "edges"}
         For a directed graph: the copies of a node on which seeds are held and labels are read.
+    reached : ndarray of bool, shape (n,), optional
+        The nodes that are connected to a seed, if they are known.
     options : SolveOptions
         Where to compute.
     """
@@ -143,6 +146,7 @@ class Reach:
         errors: Doubles,
         *,
         side: str = "both",
+        reached: Mask | None = None,
         options: SolveOptions = SolveOptions(),  # noqa: B008 - frozen
     ) -> None:
         self.lifting, self.seeds, self.options = lift(graph, seeds, side=side), seeds, options
@@ -155,7 +159,7 @@ class Reach:
             source[offset : offset + graph.n_nodes] = errors
         source[self.held] = 0
         self.x = self._relaxed(source)  # (copies n, 2): G e, and c
-        self.peak = self._peaks()
+        self.peak = self._peaks(None if self.lifting.directed else reached)
 
     def values(self, nodes: Ints) -> Doubles:
         """The value of a seed at each of these nodes."""
@@ -171,7 +175,7 @@ class Reach:
         x[~self.held & (self.degree == 0)] = 0, 1
         return np.maximum(x, 0, dtype=np.float64)
 
-    def _peaks(self) -> Doubles:
+    def _peaks(self, reached: Mask | None) -> Doubles:
         """About G(v, v): zero steps, returns after two steps and, in unreached components, the stationary share."""
         free = ~self.held & (self.degree > 0)
         inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
@@ -179,13 +183,15 @@ class Reach:
         back = kernels.block(self.heat.n, 1, np.float32)
         engines.average(self.heat._replace(weights=squared), inverse, inverse[:, None], back, self.options)
         peaks = inverse * (1 + DAMPING**2 * back[:, 0].astype(np.float64))
-        return peaks + free * DAMPING**3 / (1 - DAMPING) / self._volumes()
+        return peaks + free * DAMPING**3 / (1 - DAMPING) / self._volumes(reached)
 
-    def _volumes(self) -> Doubles:
+    def _volumes(self, reached: Mask | None) -> Doubles:
         """The sum of the degrees in the component of each node; infinite for reached nodes."""
-        reached = self.held.astype(np.uint8)
-        kernels.active.reach(self.heat.indptr, self.heat.indices, reached)
-        if not self.degree[reached == 0].any():
+        if reached is None:
+            marks = self.held.astype(np.uint8)
+            kernels.active.reach(self.heat.indptr, self.heat.indices, marks)
+            reached = marks > 0
+        if not self.degree[~reached].any():
             return np.full(self.heat.n, np.inf)
         component = kernels.active.components(self.heat.indptr, self.heat.indices)
         volume = np.bincount(component, self.degree)
