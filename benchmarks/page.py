@@ -26,7 +26,8 @@ HOW = """\
 Each row is a race: the contestants take turns on the same input, in the same run. Figures are medians, with the least
 and the greatest in brackets; the ratio is that of the medians, with the spread of the ratios of each turn. Times are
 end to end, from a SciPy matrix to labels or temperatures, unless the work says otherwise. Where the spread is wide,
-other work ran on the same cores; that costs two threads, which wait for each other, more than one.
+other work ran on the same cores, which costs two threads, which wait for each other, more than one; or memory had to be
+fetched from the host of this virtual machine, where the first touch of 64 MB took 6 ms at best and 120 at worst.
 
 To run it again, all or some suites, with the best or another instruction set, and make this page of the latest runs:
 
@@ -148,7 +149,8 @@ keeps the result for later calls.""",
         ("classify",),
         """\
 `isotherm classify` finds the equilibrium, not ten sweeps, and solves once more to calibrate its confidence, which the
-script does not. Reading from Parquet, each end of an arc is hashed and looked up in a table of 128 MB, which does not
+script does not. From CSV to CSV, of 3.0 s about 0.8 go into reading, 1.6 into building and solving, 0.6 into the start
+of Python and its libraries; 5 s of processor time on two cores could not be less than 2.5 s. Reading from Parquet, each end of an arc is hashed and looked up in a table of 128 MB, which does not
 fit a cache; Polars alone ends where that begins.""",
     ),
     Group("Confidence and rules", ("confidence",), "Errors of probabilities, on made-up and real graphs."),
@@ -160,10 +162,13 @@ Labels are counted on fifty graphs, drawn into two halves: the policy of `sugges
 the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.
 
 Answers are bounded by products over the whole graph, where heat is everywhere after three steps. `explain` needs three
-products with two columns: together a twentieth of a fit, so the goal leaves nothing for the rest. Eight more labels
-need four products with eight columns, a sixth of a fit; following their heat until it is mixed, and adding it to the
-temperatures of all classes, takes as long again. `suggest` needs five narrow products and four with 16 columns, of
-which the first reads signs of a bit each, and the last is taken at some rows only.""",
+products with one column. They read all indices of the matrix and take 16 ms each, together a twenty-fifth of a fit; to
+prepare the first explanation after a fit takes a third of the time, and vectors the rest. After two products the error
+was up to nine tenths of what is allowed, which no estimate is good enough to tell. Eight more labels need four products
+with eight columns, an eighth of a fit; following their heat until it is mixed, and adding it to the temperatures of all
+classes, takes longer. `suggest` needs five narrow products and four with 16 columns, of which the first reads signs of
+a bit each, and the last is taken at some rows only. A change of 1% of the seeds moves so much that cg takes nearly as
+many iterations as from nothing.""",
     ),
 )
 
