@@ -149,9 +149,10 @@ keeps the result for later calls.""",
         ("classify",),
         """\
 `isotherm classify` finds the equilibrium, not ten sweeps, and solves once more to calibrate its confidence, which the
-script does not. From CSV to CSV, of 3.0 s about 0.8 go into reading, 1.6 into building and solving, 0.6 into the start
-of Python and its libraries; 5 s of processor time on two cores could not be less than 2.5 s. Reading from Parquet, each end of an arc is hashed and looked up in a table of 128 MB, which does not
-fit a cache; Polars alone ends where that begins.""",
+script does not. From CSV to CSV, of 3.0 s about 0.8 go into reading, 1.6 into building and solving, and 0.6 into the
+start of Python and its libraries; 5 s of processor time on two cores cannot take less than 2.5 s. Reading from Parquet,
+each end of an arc is hashed and looked up in a table of 128 MB, which does not fit a cache; Polars alone ends where
+that begins.""",
     ),
     Group("Confidence and rules", ("confidence",), "Errors of probabilities, on made-up and real graphs."),
     Group(
