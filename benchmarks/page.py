@@ -166,7 +166,7 @@ Answers are bounded by products over the whole graph, where heat is everywhere a
 products with one column. They read all indices of the matrix and take 16 ms each, together a twenty-fifth of a fit; to
 prepare the first explanation after a fit takes a third of the time, and vectors the rest. After two products the error
 was up to nine tenths of what is allowed, which no estimate is good enough to tell. Eight more labels need four products
-with eight columns, an eighth of a fit; following their heat until it is mixed, and adding it to the temperatures of all
+with eight columns, a seventh of a fit; following their heat until it is mixed, and adding it to the temperatures of all
 classes, takes longer. `suggest` needs five narrow products and four with 16 columns, of which the first reads signs of
 a bit each, and the last is taken at some rows only. A change of 1% of the seeds moves so much that cg takes nearly as
 many iterations as from nothing.""",
@@ -266,7 +266,9 @@ def _cost_table(costs: list[Cost]) -> str:
     for cost in costs:
         cells[cost.isa, cost.threads][cost.width] = median(cost.nanoseconds)
     widths = sorted({cost.width for cost in costs})
-    lines = ["| instruction set | threads | " + " | ".join(f"{width} columns" for width in widths) + " |"]
+    lines = [
+        "| instruction set | threads | " + " | ".join(f"{width} column{'s' * (width > 1)}" for width in widths) + " |"
+    ]
     lines.append("|---|---" + "|---" * len(widths) + "|")
     for (isa, threads), row in sorted(
         cells.items(), key=lambda item: (list(INSTRUCTION_SETS).index(item[0][0]), item[0][1])

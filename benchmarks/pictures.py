@@ -4,8 +4,12 @@ from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
+from typing import TYPE_CHECKING
 
 from benchmarks.results import Point, Result
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["draw_growth", "draw_headlines"]
 
@@ -33,7 +37,8 @@ def draw_headlines(rows: list[tuple[str, dict[str, Result]]], names: Mapping[str
             (bar,) = axes.barh(y, result.ratio, height=0.9 * height, color=SHADES[isa])
             if not result.reached:
                 bar.set(edgecolor=MISSED, hatch="////", linewidth=1.5)
-            axes.text(result.ratio * 1.04, y, f"{result.ratio:.3g}", va="center", fontsize=7)
+            beside = result.goal if result.goal / 1.3 < result.ratio < result.goal else result.ratio  # not on the mark
+            axes.text(beside * 1.04, y, f"{result.ratio:.3g}", va="center", fontsize=7)
         goal = next(iter(found.values())).goal
         axes.plot([goal, goal], [place - 0.45, place + 0.45], color="black", linewidth=2)
     axes.set_yticks(range(len(rows)), [f"{title}\nagainst {_peer(found)}" for title, found in rows], fontsize=7)
@@ -43,7 +48,7 @@ def draw_headlines(rows: list[tuple[str, dict[str, Result]]], names: Mapping[str
     axes.invert_yaxis()
     axes.margins(x=0.1)
     axes.spines[["top", "right"]].set_visible(False)
-    _explain(axes, [isa for isa in SHADES if any(isa in found for _, found in rows)], names)
+    _explain(figure, [isa for isa in SHADES if any(isa in found for _, found in rows)], names)
     figure.savefig(path, dpi=150)
 
 
@@ -51,12 +56,12 @@ def _peer(found: dict[str, Result]) -> str:
     return next(iter(found.values())).peer.split(",")[0]
 
 
-def _explain(axes: object, sets: list[str], names: Mapping[str, str]) -> None:
+def _explain(figure: "Figure", sets: list[str], names: Mapping[str, str]) -> None:
     from matplotlib.patches import Patch
 
     patches = [Patch(color=SHADES[isa], label=names[isa]) for isa in sets]
     patches.append(Patch(facecolor="white", edgecolor=MISSED, hatch="////", label="goal missed"))
-    axes.legend(handles=patches, frameon=False, fontsize=8, loc="center right")  # type: ignore[attr-defined]
+    figure.legend(handles=patches, frameon=False, fontsize=8, loc="outside upper right", ncols=len(patches))
 
 
 def draw_growth(points: list[Point], path: Path) -> None:
