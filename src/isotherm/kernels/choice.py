@@ -41,9 +41,8 @@ def choose(native: ModuleType | None, environment: Mapping[str, str]) -> ModuleT
 
 
 def _reference() -> ModuleType:
-    return import_module(
-        "isotherm.kernels.reference"
-    )  # a tenth of a second, which the native kernels need not wait for
+    """The plain kernels; importing them takes a tenth of a second, which the native ones need not wait for."""
+    return import_module("isotherm.kernels.reference")
 
 
 def _report_missing(wanted: str) -> None:

@@ -1,16 +1,12 @@
 """The loops of the layout in NumPy; see ``native/layout.hpp``. Positions are float32, (n, 2)."""
 
-from typing import TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["advance", "contract", "pair_up", "pull_and_push", "spread"]
+from isotherm.kernels.shared import Floats, Indices, Indptr
 
-Floats: TypeAlias = NDArray[np.floating]
-Indptr: TypeAlias = NDArray[np.int64]
-Indices: TypeAlias = NDArray[np.int32]
+__all__ = ["advance", "contract", "pair_up", "pull_and_push", "spread"]
 
 
 def pair_up(indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices, group: Indices) -> int:

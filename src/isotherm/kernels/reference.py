@@ -8,20 +8,19 @@ a last one for the closing column. That column is minus the sum of the columns m
 the class that is not solved for.
 """
 
-from heapq import heapify, heappop, heappush
-from typing import Any, TypeAlias
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import block_array, csr_array, eye_array
+from scipy.sparse import block_array, csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import spsolve_triangular
 
 from isotherm.kernels.drawing import advance as advance
 from isotherm.kernels.drawing import contract as contract
 from isotherm.kernels.drawing import pair_up as pair_up
 from isotherm.kernels.drawing import pull_and_push as pull_and_push
 from isotherm.kernels.drawing import spread as spread
+from isotherm.kernels.elimination import descend as descend
+from isotherm.kernels.elimination import eliminate as eliminate
+from isotherm.kernels.elimination import forward as forward
 from isotherm.kernels.neighbours import nearest_rows as nearest_rows
 from isotherm.kernels.neighbours import refine as refine
 from isotherm.kernels.numbering import count_breaks as count_breaks
@@ -29,16 +28,13 @@ from isotherm.kernels.numbering import number as number
 from isotherm.kernels.numbering import rehash as rehash
 from isotherm.kernels.numbering import split_rows as split_rows
 from isotherm.kernels.numbering import text_keys as text_keys
+from isotherm.kernels.shared import Floats, Indices, Indptr, dots, largest, matrix_of, with_closing
 from isotherm.kernels.tables import best_columns as best_columns
 from isotherm.kernels.tables import chances as chances
 from isotherm.kernels.tables import combine as combine
 from isotherm.kernels.tables import place_rows as place_rows
 from isotherm.kernels.tables import rank as rank
 from isotherm.kernels.tables import table_moments as table_moments
-
-Floats: TypeAlias = NDArray[np.floating]
-Indptr: TypeAlias = NDArray[np.int64]
-Indices: TypeAlias = NDArray[np.int32]
 
 
 def sweep(
@@ -52,9 +48,9 @@ def sweep(
     threads: int,
 ) -> NDArray[np.float64]:
     """One sweep, eq. 4 of the paper: ``out = D^-1 A x`` where ``scale = 1 / degree``, ``out = x`` where it is 0."""
-    averages = scale[:, None] * (_matrix(indptr, indices, weights, x.dtype) @ x)
+    averages = scale[:, None] * (matrix_of(indptr, indices, weights, x.dtype) @ x)
     out[:] = np.where(scale[:, None] > 0, averages, x)
-    step = _largest(_close(out - x, closing))
+    step = largest(with_closing(out - x, closing))
     return np.stack([np.zeros_like(step), step, step, *_moments(out, closing)])
 
 
@@ -72,10 +68,10 @@ def laplacian(
     Pass the first part of ``indptr`` to compute the first rows only.
     """
     own = p[: len(diagonal)]
-    product = diagonal[:, None] * own - _matrix(indptr, indices, weights, p.dtype, len(p)) @ p
+    product = diagonal[:, None] * own - matrix_of(indptr, indices, weights, p.dtype, len(p)) @ p
     q[:] = np.where(diagonal[:, None] > 0, product, 0)
     report = np.zeros((6, p.shape[1] + 1))
-    report[0, :-1] = _dot(own, q)
+    report[0, :-1] = dots(own, q)
     return report
 
 
@@ -83,7 +79,7 @@ def average(
     indptr: Indptr, indices: Indices, weights: Floats | None, scale: Floats, x: Floats, out: Floats, threads: int
 ) -> None:
     """``out = scale (A x)`` on the rows of a slice of ``indptr``; out is left as it is where scale is 0."""
-    product = scale[:, None] * (_matrix(indptr, indices, weights, x.dtype, len(x)) @ x)
+    product = scale[:, None] * (matrix_of(indptr, indices, weights, x.dtype, len(x)) @ x)
     out[:] = np.where(scale[:, None] > 0, product, out)
 
 
@@ -110,8 +106,8 @@ def cg_step(
     x += move
     r -= alpha * q
     scaled = scale[:, None] * r
-    dot = np.append(_dot(r, scaled), 0)
-    step, residual = _largest(_close(move, closing)), _largest(_close(scaled, closing))
+    dot = np.append(dots(r, scaled), 0)
+    step, residual = largest(with_closing(move, closing)), largest(with_closing(scaled, closing))
     return np.stack([dot, step, residual, *_moments(x, closing)])
 
 
@@ -178,7 +174,7 @@ def bipartite(
     threads: int,
 ) -> None:
     """The bipartite graph ``[[0, A], [A.T, 0]]`` of the arcs A."""
-    arcs = _matrix(indptr, indices, weights, np.float64)
+    arcs = matrix_of(indptr, indices, weights, np.float64)
     both = block_array([[None, arcs], [arcs.T, None]], format="csr")
     both.sort_indices()
     out_indptr[:], out_indices[:] = both.indptr, both.indices
@@ -190,7 +186,7 @@ def add_transpose(
     indptr: Indptr, indices: Indices, weights: Floats | None, threads: int
 ) -> tuple[Indptr, Indices, Floats | None]:
     """``A + A.T`` for a matrix A with ascending rows; without weights if A has none and no entry in both places."""
-    matrix = _matrix(indptr, indices, weights, np.float32 if weights is None else weights.dtype)
+    matrix = matrix_of(indptr, indices, weights, np.float32 if weights is None else weights.dtype)
     both = csr_array(matrix + matrix.T)
     both.sort_indices()
     bare = weights is None and both.nnz == 2 * len(indices)
@@ -203,167 +199,6 @@ def row_sums(indptr: Indptr, weights: Floats, power: int, sums: NDArray[np.float
     sums.fill(0)
     if len(rows):
         sums[rows] = np.add.reduceat(weights.astype(np.float64) ** power, indptr[rows])
-
-
-def eliminate(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    interior: NDArray[np.uint8],
-    seed: int,
-    domain_size: int,
-    threads: int,
-) -> tuple[NDArray[Any], ...]:
-    """Approximate elimination of the interior.
-
-    The node with the fewest neighbours is removed next. Exact elimination would join its neighbours into a clique. Here
-    each neighbour, lightest first, keeps one edge of it, to a heavier neighbour drawn in proportion to weight. The
-    boundary is merged into one node, -1, which is never removed.
-
-    Returns
-    -------
-    tuple
-        The order of removal and the pivots, then the arguments of ``precondition`` from ``indptr`` on: targets and
-        shares of each node in order, the bounds of the domains, and the entries out of the domains, by target. There
-        are no domains here.
-    """
-    rng = np.random.default_rng(seed)
-    around = _neighbours(_matrix(indptr, indices, weights, np.float64), interior)
-    queue = [(len(edges), node) for node, edges in around.items()]
-    heapify(queue)
-    order: list[int] = []
-    pivots: list[float] = []
-    factor: list[list[tuple[int, float]]] = []
-    while around:
-        degree, node = heappop(queue)
-        if degree != len(around.get(node, ())):
-            continue
-        rays = sorted((weight, other) for other, weight in around.pop(node).items())
-        total = sum(weight for weight, _ in rays)
-        order.append(node)
-        pivots.append(1 / total)
-        factor.append([(other, weight / total) for weight, other in rays if other >= 0])
-        _replace_star(around, node, rays, rng)
-        for other, _ in factor[-1]:
-            heappush(queue, (len(around[other]), other))
-    position = np.zeros(len(indptr), dtype=np.int32)
-    position[order] = np.arange(len(order))
-    entries = [entry for row in factor for entry in row]
-    return (
-        np.array(order, dtype=np.int32),
-        np.array(pivots),
-        np.cumsum([0, *map(len, factor)], dtype=np.int64),
-        position[np.array([target for target, _ in entries], dtype=np.int64)],
-        np.array([share for _, share in entries], dtype=np.float32),
-        np.zeros(1, dtype=np.int64),
-        np.zeros(len(order) + 1, dtype=np.int64),
-        np.zeros(0, dtype=np.int32),
-        np.zeros(0, dtype=np.float32),
-    )
-
-
-def _neighbours(matrix: csr_array, interior: NDArray[np.uint8]) -> dict[int, dict[int, float]]:
-    around: dict[int, dict[int, float]] = {}
-    for node in np.flatnonzero(interior).tolist():
-        row = slice(matrix.indptr[node], matrix.indptr[node + 1])
-        edges = around.setdefault(node, {})
-        for end, weight in zip(matrix.indices[row].tolist(), matrix.data[row].tolist(), strict=True):
-            other = end if interior[end] else -1
-            edges[other] = edges.get(other, 0.0) + weight
-    return around
-
-
-def _replace_star(
-    around: dict[int, dict[int, float]], node: int, rays: list[tuple[float, int]], rng: np.random.Generator
-) -> None:
-    weights = np.array([weight for weight, _ in rays])
-    for place, (weight, one) in enumerate(rays):
-        if one >= 0:
-            del around[one][node]
-        heavier = weights[place + 1 :]
-        if len(heavier):
-            two = rays[place + 1 + int(rng.choice(len(heavier), p=heavier / heavier.sum()))][1]
-            for a, b in ((one, two), (two, one)):
-                if a >= 0:
-                    around[a][b] = around[a].get(b, 0.0) + weight * float(heavier.sum() / weights.sum())
-
-
-def forward(
-    pivots: Floats,
-    indptr: Indptr,
-    targets: Indices,
-    shares: NDArray[np.float32],
-    domains: Indptr,
-    back_indptr: Indptr,
-    back_sources: Indices,
-    back_shares: NDArray[np.float32],
-    scale: NDArray[np.float64],
-    q: NDArray[np.float64],
-    y: Floats,
-    threads: int,
-) -> NDArray[np.float64]:
-    """``y = L^-1 r`` for the residual ``r = -q``, with the factor M from ``eliminate``; see ``descend``.
-
-    Reports ``r . M^-1 r`` as energy, and the largest ``scale r`` as size.
-    """
-    y[:] = _passed_on(indptr, targets, shares, -q[: len(y)])
-    report = np.zeros((5, y.shape[1] + 1))
-    report[0, :-1] = _dot(y, pivots[:, None] * y)
-    report[4, :-1] = _largest(scale[:, None] * q[: len(y)])
-    return report
-
-
-def descend(
-    pivots: Floats,
-    indptr: Indptr,
-    targets: Indices,
-    shares: NDArray[np.float32],
-    domains: Indptr,
-    back_indptr: Indptr,
-    back_sources: Indices,
-    back_shares: NDArray[np.float32],
-    graph_indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    degree: Floats,
-    closing: Floats,
-    alpha: Floats,
-    gain: Floats,
-    beta: Floats,
-    y: Floats,
-    g: Floats,
-    p: Floats,
-    x: Floats,
-    threads: int,
-) -> NDArray[np.float64]:
-    """One iteration of cg with the factor M from ``eliminate`` as preconditioner, on all columns.
-
-    First the step ``x += alpha p``. Instead of the residual r, ``y = L^-1 r`` is kept, and becomes ``y - alpha g``. The
-    next direction is ``p = gain z + beta p``, where ``z = M^-1 r``, and ``g = L^-1 (D - A) p`` that of its product.
-
-    Reports five rows: the energy ``r . z``, the curvature ``p . (D - A) p``, the products of y and g and of g with
-    itself, both scaled by the pivots, and the size of z.
-    """
-    inside, column = len(pivots), pivots[:, None]
-    y[:] -= alpha * g
-    factor = eye_array(inside, format="csr") - _matrix(indptr, targets, shares.astype(np.float64), np.float64)
-    z = spsolve_triangular(factor.tocsr(), (column * y).astype(np.float64), lower=False, unit_diagonal=True)
-    x[:inside] += alpha * p[:inside]
-    p[:inside] = gain * z + beta * p[:inside]
-    q = (degree[:, None] * p - _matrix(graph_indptr, indices, weights, p.dtype) @ p)[:inside]
-    g[:] = _passed_on(indptr, targets, shares, q)
-    report = np.zeros((5, y.shape[1] + 1))
-    products = (y, column * y), (p[:inside], q), (y, column * g), (g, column * g)
-    report[:4, :-1] = [_dot(*pair) for pair in products]
-    report[4] = _largest(_close(z, closing))
-    return report
-
-
-def _passed_on(indptr: Indptr, targets: Indices, shares: NDArray[np.float32], r: Floats) -> NDArray[np.float64]:
-    """Each node, in order, passes on what it has to its targets, by their shares."""
-    factor = eye_array(len(r), format="csr") - _matrix(indptr, targets, shares.astype(np.float64), np.float64)
-    passed: NDArray[np.float64] = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), unit_diagonal=True)
-    return passed
 
 
 def push(
@@ -383,7 +218,7 @@ def push(
     neighbours. ``(D - A) x + r`` stays the same in the interior, where the degree is positive. Each of the first
     columns of the block has its own limit. Returns the largest ``|r| / degree`` that is left in each.
     """
-    rows, inside = _matrix(indptr, indices, weights, x.dtype), degree > 0
+    rows, inside = matrix_of(indptr, indices, weights, x.dtype), degree > 0
     for column, limit in enumerate(least):
         left = most
         while True:
@@ -403,7 +238,7 @@ def renumber(
     indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices
 ) -> tuple[Indptr, Indices, Floats | None]:
     """The submatrix of the nodes in ``order``, renumbered: node ``order[v]`` becomes ``v``."""
-    part = _matrix(indptr, indices, weights, np.float64)[order][:, order]
+    part = matrix_of(indptr, indices, weights, np.float64)[order][:, order]
     part.sort_indices()
     return part.indptr.astype(np.int64), part.indices.astype(np.int32), None if weights is None else part.data
 
@@ -419,14 +254,14 @@ def scan(indptr: Indptr, indices: Indices, weights: Floats | None, threads: int)
 
 def reach(indptr: Indptr, indices: Indices, reached: NDArray[np.uint8]) -> None:
     """Mark, in place, every node that a path joins to a marked one."""
-    matrix = _matrix(indptr, indices, None, np.float32)
+    matrix = matrix_of(indptr, indices, None, np.float32)
     _, component = connected_components(matrix, directed=False)
     reached[:] = np.isin(component, component[reached > 0])
 
 
 def depth(indptr: Indptr, indices: Indices, marked: NDArray[np.uint8], limit: int) -> int:
     """The number of edges between the marked nodes and the node that is farthest from them, at most ``limit``."""
-    matrix, steps = _matrix(indptr, indices, None, np.float32), 0
+    matrix, steps = matrix_of(indptr, indices, None, np.float32), 0
     while steps < limit:
         found = (matrix @ (marked > 0).astype(np.float32) > 0) & (marked == 0)
         if not found.any():
@@ -438,17 +273,9 @@ def depth(indptr: Indptr, indices: Indices, marked: NDArray[np.uint8], limit: in
 
 def components(indptr: Indptr, indices: Indices) -> NDArray[np.int32]:
     """The number of the connected component of each node, from 0 on, in the order of their first nodes."""
-    _, number = connected_components(_matrix(indptr, indices, None, np.float32), directed=False)
+    _, number = connected_components(matrix_of(indptr, indices, None, np.float32), directed=False)
     _, first, place = np.unique(number, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[place].astype(np.int32)
-
-
-def _matrix(
-    indptr: Indptr, indices: Indices, weights: Floats | None, dtype: np.dtype | type, columns: int | None = None
-) -> csr_array:
-    data = np.ones(len(indices), dtype) if weights is None else weights
-    rows, part = len(indptr) - 1, slice(indptr[0], indptr[-1])
-    return csr_array((data[part], indices[part], indptr - indptr[0]), shape=(rows, columns or rows))
 
 
 def _symmetric(rows: NDArray[np.int64], columns: NDArray[np.int32], values: Floats) -> bool:
@@ -460,18 +287,6 @@ def _symmetric(rows: NDArray[np.int64], columns: NDArray[np.int32], values: Floa
     )
 
 
-def _close(values: Floats, closing: Floats) -> Floats:
-    return np.column_stack([values, -(values @ closing)])  # (n, W + 1)
-
-
-def _dot(a: Floats, b: Floats) -> NDArray[np.float64]:
-    return np.einsum("ij,ij->j", a, b, dtype=np.float64)
-
-
-def _largest(values: Floats) -> NDArray[np.float64]:
-    return np.abs(values).max(axis=0, initial=0).astype(np.float64)
-
-
 def _moments(x: Floats, closing: Floats) -> NDArray[np.float64]:
-    closed = _close(x.astype(np.float64), closing)
-    return np.stack([closed.sum(axis=0), (closed**2).sum(axis=0), _largest(closed)])
+    closed = with_closing(x.astype(np.float64), closing)
+    return np.stack([closed.sum(axis=0), (closed**2).sum(axis=0), largest(closed)])
