@@ -1,4 +1,4 @@
-// The connected components of an undirected graph.
+// What is connected in an undirected graph: its components, and what is reached from marked nodes, and how far it is.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -55,6 +55,57 @@ inline std::vector<int32_t> components(const int64_t* indptr, const int32_t* ind
     number[i] = root == i ? count++ : number[root];  // a root comes before all other nodes of its set
   }
   return number;
+}
+
+// Marks every node that a path joins to a marked one. In each round every unmarked node looks for a marked neighbour,
+// which takes a probe or two. When a round finds few, the search follows edges from the nodes marked last.
+inline void reach(const int64_t* indptr, const int32_t* indices, int64_t rows, uint8_t* reached) {
+  std::vector<int32_t> fresh;
+  int64_t found;
+  do {
+    fresh.clear();
+    found = 0;
+    for (int64_t i = 0; i < rows; ++i) {
+      if (reached[i]) continue;
+      for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
+        if (!reached[indices[e]]) continue;
+        reached[i] = 1;
+        ++found;
+        fresh.push_back(static_cast<int32_t>(i));
+        break;
+      }
+    }
+  } while (found > rows / 16);
+  while (!fresh.empty()) {
+    const int64_t i = fresh.back();
+    fresh.pop_back();
+    for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
+      if (reached[indices[e]]) continue;
+      reached[indices[e]] = 1;
+      fresh.push_back(indices[e]);
+    }
+  }
+}
+
+// The number of edges between the marked nodes and the node that is farthest from them, at most `limit`. Marks what it
+// visits.
+inline int64_t depth(const int64_t* indptr, const int32_t* indices, int64_t rows, uint8_t* marked, int64_t limit) {
+  std::vector<int32_t> front, next;
+  for (int64_t i = 0; i < rows; ++i)
+    if (marked[i]) front.push_back(static_cast<int32_t>(i));
+  int64_t steps = 0;
+  for (; steps < limit; ++steps) {
+    next.clear();
+    for (const int64_t i : front)
+      for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) {
+        if (marked[indices[e]]) continue;
+        marked[indices[e]] = 1;
+        next.push_back(indices[e]);
+      }
+    if (next.empty()) break;
+    std::swap(front, next);
+  }
+  return steps;
 }
 
 }  // namespace isotherm
