@@ -12,9 +12,9 @@ from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
 from isotherm.explorer.state.session import Labeller
 from isotherm.explorer.state.shading import FEW, HUES, warmth
+from isotherm.files import check_target, writing
 from isotherm.graphs import Graph
 from isotherm.io.errors import need
-from isotherm.io.writing.output import check_target, writing
 
 __all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw"]
 
