@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from isotherm.errors import Option, ParameterError, warn
-from isotherm.layout.cache import cache_folder
+from isotherm.map_layout.cache import cache_folder
 from isotherm.study.datasets.base import Dataset, StandInWarning
 from isotherm.study.datasets.catalogue import CATALOGUE
 from isotherm.study.datasets.download import Amount, DownloadError, fetch_file
