@@ -4,15 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isotherm.paper.experiments.figures_2_and_3 import RATIOS
-
-__all__ = ["CURVES", "DATASETS", "ENDS", "RUNS", "TABLES", "Published"]
-
 RUNS = 10  # behind each published mean and standard deviation
 
 
 class Published(NamedTuple):
-    """A mean and a standard deviation, and those in the output of the authors' program if they differ."""
+    """A mean and a standard deviation; `program` has them as the authors' program gives them, if they differ."""
 
     mean: float
     std: float
@@ -20,12 +16,12 @@ class Published(NamedTuple):
 
     @property
     def versions(self) -> list["Published"]:
-        """The printed numbers, then those of the program."""
+        """The printed numbers, then the numbers of the program, if they differ."""
         return [Published(self.mean, self.std), *([Published(*self.program)] if self.program else [])]
 
     @property
     def note(self) -> str:
-        """The numbers of the program, if they differ."""
+        """A note about the numbers of the program, if they differ."""
         return "" if self.program is None else "the output of the program has {:.2f} ± {:.2f}".format(*self.program)
 
 
@@ -72,7 +68,7 @@ TABLES: dict[str, dict[tuple[str, str], Published]] = {
 
 
 def _line(first: float, last: float) -> list[float]:
-    return np.linspace(first, last, len(RATIOS)).round(4).tolist()
+    return np.linspace(first, last, 10).round(4).tolist()
 
 
 CURVES: dict[str, dict[str, list[float]]] = {

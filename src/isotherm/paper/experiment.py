@@ -1,27 +1,98 @@
-"""Results on disk: a CSV file for each experiment, to which each finished run is appended as one block of lines.
+"""What an experiment is, and the numbers that it measured.
 
-Every line says how many lines its block has. A block that was cut short by a kill is therefore noticed, dropped, and
-run again. Lines from another random state or another version of the package are dropped too.
+An `Experiment` lists its settings and measures one run of each. `Results` holds its numbers in memory. `Store` is its
+CSV file, to which each finished run is appended as one block of lines. Every line says how many lines its block has, so
+a block that was cut short by a kill is noticed, dropped, and run again. Lines from another random state or another
+version of the package are dropped too.
 """
 
 import csv
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
+from zlib import crc32
 
 import numpy as np
 
 from isotherm.arrays import Doubles
 from isotherm.files import writing
-from isotherm.paper.running.experiment import Measurement, Setting
 
-__all__ = ["Results", "Store", "Summary", "read_lines"]
-
-Line: TypeAlias = dict[str, str]  # by field
-
+AUTHORS, CORRECTED = "authors", "corrected"
+PROTOCOLS = (AUTHORS, CORRECTED)
 FIELDS = ("protocol", "case", "run", "x", "rule", "measure", "value", "seed", "version", "lines")
+
+Data: TypeAlias = Path | None  # the folder of graphs
+Line: TypeAlias = dict[str, str]  # a line of a CSV file, by field
+
+
+class Setting(NamedTuple):
+    """What stays the same from run to run."""
+
+    protocol: str
+    case: str  # usually the name of the graph
+
+
+class Measurement(NamedTuple):
+    """One number measured by a run."""
+
+    x: float  # position on the axis of a figure; 0 in tables
+    rule: str  # empty if the number does not depend on it
+    measure: str
+    value: float
+
+
+class Draw(NamedTuple):
+    """The random numbers of a run; each call of a method gives a new generator in the same state."""
+
+    common: np.random.SeedSequence  # the same for all runs of a setting
+    single: np.random.SeedSequence  # different for each run
+
+    @classmethod
+    def of(cls, seed: int, experiment: str, case: str, run: int) -> "Draw":
+        """The same for both protocols, so that they can be compared run by run."""
+        root = np.random.SeedSequence([seed, crc32(f"{experiment}/{case}".encode())])
+        first, *others = root.spawn(run + 2)
+        return cls(first, others[-1])
+
+    def shared(self) -> np.random.Generator:
+        """A generator that is in the same state for all runs of the setting."""
+        return np.random.default_rng(self.common)
+
+    def own(self) -> np.random.Generator:
+        """A generator for this run."""
+        return np.random.default_rng(self.single)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A figure, a table or a study.
+
+    Attributes
+    ----------
+    name, title : str
+        Its name on the command line, and its heading in the report.
+    settings : callable
+        The settings of a protocol, given the folder of graphs.
+    run : callable
+        One run of a setting.
+    protocols : tuple of str
+        The protocols it has. Names other than `AUTHORS` and `CORRECTED` are its own, and are always run.
+    repeated : bool
+        False if all runs would be the same; then there is one run.
+    times : int
+        Multiplies the number of runs that the user asks for.
+    """
+
+    name: str
+    title: str
+    settings: Callable[[str, Data], Sequence[Setting]]
+    run: Callable[[Setting, Draw, Data], Iterable[Measurement]]
+    protocols: tuple[str, ...] = PROTOCOLS
+    repeated: bool = True
+    times: int = 1
 
 
 class Summary(NamedTuple):
@@ -33,15 +104,15 @@ class Summary(NamedTuple):
 
     @classmethod
     def of(cls, values: Doubles) -> "Summary | None":
-        """Of these values, if there are any."""
+        """None without values."""
         return cls(float(values.mean()), float(values.std()), len(values)) if len(values) else None
 
 
 class Results:
-    """The numbers of one experiment."""
+    """The numbers of one experiment, found by protocol, case, rule, measure and x."""
 
     def __init__(self) -> None:
-        self._values: dict[tuple[Setting, Measurement], dict[int, float]] = defaultdict(dict)
+        self._values: dict[tuple[str, str, str, str, float], dict[int, float]] = defaultdict(dict)  # value by run
         self._order: dict[Setting, None] = {}
         self.finished: set[tuple[Setting, int]] = set()
 
@@ -61,8 +132,8 @@ class Results:
     def add(self, setting: Setting, run: int, measurements: Iterable[Measurement]) -> None:
         """Add a run; values that are already there stay."""
         self._order.setdefault(setting)
-        for measurement in measurements:
-            self._values[setting, measurement._replace(value=0.0)].setdefault(run, measurement.value)
+        for x, rule, measure, value in measurements:
+            self._values[*setting, rule, measure, x].setdefault(run, value)
         self.finished.add((setting, run))
 
     def arrange(self, settings: Iterable[Setting]) -> None:
@@ -76,11 +147,11 @@ class Results:
 
     def axis(self, protocol: str, case: str) -> list[float]:
         """The positions on the axis, in ascending order."""
-        return sorted({place.x for setting, place in self._values if setting == (protocol, case)})
+        return sorted({key[-1] for key in self._values if key[:2] == (protocol, case)})
 
     def values(self, protocol: str, case: str, rule: str, measure: str, x: float = 0.0) -> Doubles:
         """The values of all runs, in the order of runs; may be empty."""
-        runs = self._values.get((Setting(protocol, case), Measurement(x, rule, measure, 0.0)), {})
+        runs = self._values.get((protocol, case, rule, measure, x), {})
         return np.array([runs[run] for run in sorted(runs)])
 
     def summary(self, protocol: str, case: str, rule: str, measure: str, x: float = 0.0) -> Summary | None:

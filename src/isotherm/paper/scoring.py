@@ -1,11 +1,12 @@
-"""From seeds to scores, in the two protocols.
+"""From a graph with seeds to scores, in the two protocols.
 
 ``authors`` does exactly what the paper's own programs do: ten sweeps from the mean temperature of the seeds, scores
 over all nodes, and two mistakes. ``corrected`` follows the paper's text: equilibrium, and each column stands for its
 own class. One solve serves all rules.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,23 +17,7 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr, Graph
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import TEMPERATURE_RULES
-from isotherm.paper.running.experiment import Measurement
-
-__all__ = [
-    "ALL",
-    "EQUILIBRIUM",
-    "LOST",
-    "OTHERS",
-    "REACHED",
-    "SHIFTED",
-    "SWEEPS",
-    "UNREACHED",
-    "class_f1",
-    "predict",
-    "score_authors",
-    "score_corrected",
-    "solved",
-]
+from isotherm.paper.experiment import AUTHORS, Data, Draw, Measurement, Setting
 
 SWEEPS = SolveOptions(solver="sweeps", tol=None, max_iter=10, threads=1)
 EQUILIBRIUM = SolveOptions(tol=1e-4, threads=1)
@@ -42,6 +27,44 @@ EQUILIBRIUM = SolveOptions(tol=1e-4, threads=1)
 SHIFTED, ALL = "all nodes, columns as classes", "all nodes"
 OTHERS, REACHED = "non-seed nodes", "reached non-seed nodes"
 LOST, UNREACHED = "classes without a seed", "share of unreached nodes"
+
+
+class Point(NamedTuple):
+    """A graph with seeds, at a position on the axis of a figure."""
+
+    x: float
+    graph: Graph
+    labels: Ints  # of the nodes; in the authors' protocol, of the nodes of ``graph.heat``
+    seeds: Ints
+    side: str = "source"
+
+
+def scored(
+    points: Callable[[Setting, Draw, Data], Iterable[Point]],
+) -> Callable[[Setting, Draw, Data], Iterator[Measurement]]:
+    """Make the `run` of an experiment from a function that gives its points."""
+
+    def run(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
+        for point in points(setting, draw, data):
+            if setting.protocol == AUTHORS:
+                scores = score_authors(point.graph.heat, point.labels, point.seeds)
+            else:
+                scores = score_corrected(point.graph, point.labels, point.seeds, side=point.side)
+            for score in scores:
+                yield score._replace(x=point.x)
+
+    return run
+
+
+def of_class(labels: Ints, number: int, count: int, rng: np.random.Generator) -> Ints:
+    """`count` nodes of a class, uniformly at random, or all if there are fewer."""
+    return rng.permutation(np.flatnonzero(labels == number))[:count]
+
+
+def balanced(labels: Ints, fraction: float, rng: np.random.Generator) -> Ints:
+    """The same fraction of each class, rounded down as in the authors' programs; in ascending order."""
+    sizes = np.bincount(labels)
+    return np.sort(np.concatenate([of_class(labels, k, int(fraction * n), rng) for k, n in enumerate(sizes)]))
 
 
 def score_authors(heat: Csr, labels: Ints, seeds: Ints) -> Iterator[Measurement]:

@@ -1,21 +1,20 @@
 """Pictures of the report, drawn with matplotlib.
 
-Each rule has its own colour, marker and dashes, so that it can be told apart in grey print too. The colours are those
-of Okabe and Ito, which colour-blind readers can tell apart.
+Each rule has its own colour, marker and dashes, so that it can be recognised in grey print too. The colours are from
+the palette of Okabe and Ito, which colour-blind readers can tell apart.
 """
 
 import io
 import re
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from isotherm.paper.running.results import Summary
+from isotherm.paper.experiment import Summary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-__all__ = ["ORDER", "curve", "hollow", "keys", "need_matplotlib", "panels", "style", "svg"]
 
 ORDER = ("centered", "relative", "vanilla", "weighted")
 STYLES: dict[str, dict[str, Any]] = {
@@ -34,12 +33,13 @@ LOOK: dict[str, Any] = {
 }
 
 
-def need_matplotlib() -> None:
+def need_libraries() -> None:
     """Raise an ImportError that says what to install, before anything is run."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError("the report needs matplotlib: pip install 'isotherm[plot]'", name="matplotlib") from error
+    for module, package in (("matplotlib", "matplotlib"), ("markdown_it", "markdown-it-py")):
+        try:
+            import_module(module)
+        except ImportError as error:
+            raise ImportError(f"the report needs {package}: pip install 'isotherm[plot]'", name=module) from error
 
 
 def style(rule: str) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def _leaner(text: str) -> str:
     """The same picture in half the bytes.
 
     Coordinates are rounded to hundredths of a point, the font is named once, and what has no effect is removed:
-    indentation, rotations by 0, ids of groups, and strokes of markers that repeat that of their template.
+    indentation, rotations by 0, ids of groups, and strokes of markers that repeat their template.
     """
 
     def rounded(attribute: re.Match[str]) -> str:

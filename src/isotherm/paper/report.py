@@ -1,25 +1,39 @@
-"""The first section, with the verdicts counted and the mean score of each rule, and the last, on how it was run."""
+"""The report: results come in, ``report.html``, ``report.md`` and the pictures go out.
+
+`figure_sections.py` and `table_sections.py` make the tables and pictures of each experiment. Here are the first
+section, with the verdicts counted and the mean score of each rule, and the last, on how it was run.
+"""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from importlib.metadata import version
+from pathlib import Path
 from typing import NamedTuple
 
 from isotherm import kernels
-from isotherm.paper import figure1
-from isotherm.paper.experiments import EXPERIMENTS
-from isotherm.paper.report.page.document import Block, Section, Table
-from isotherm.paper.report.page.pictures import ORDER
-from isotherm.paper.report.published import CURVES, TABLES
-from isotherm.paper.report.sections import chance, panel, sbm
-from isotherm.paper.report.texts import words
-from isotherm.paper.report.verdicts import Verdict, curve_verdicts, ends, entries
-from isotherm.paper.running.experiment import AUTHORS, CORRECTED
-from isotherm.paper.running.real_graphs import BOTH_SIDES, column, stands_in
-from isotherm.paper.running.results import Results
-from isotherm.paper.running.scoring import ALL
+from isotherm.files import writing
+from isotherm.paper import figure1, figure_sections, table_sections
+from isotherm.paper.document import FIGURES, Block, Document, Section, Table, to_html, words
+from isotherm.paper.experiment import AUTHORS, CORRECTED, Results
+from isotherm.paper.graph_experiments import BOTH_SIDES, column, stands_in
+from isotherm.paper.pictures import ORDER, svg
+from isotherm.paper.published import CURVES, TABLES
+from isotherm.paper.runner import EXPERIMENTS
+from isotherm.paper.scoring import ALL
+from isotherm.paper.verdicts import Verdict, curve_verdicts, ends, entries
 
-__all__ = ["Conditions", "run_section", "summary_section"]
+SECTIONS: dict[str, Callable[[str, Results], Section]] = {
+    "figure1": figure_sections.figure1_section,
+    **{name: partial(figure_sections.block_section, name) for name in CURVES},
+    "table1": table_sections.table1_section,
+    "table2": partial(table_sections.table_section, "table2"),
+    "table3": partial(table_sections.table_section, "table3"),
+    "table4": table_sections.table4_section,
+    "figure4": figure_sections.figure4_section,
+    "panel": table_sections.panel_section,
+    "sbm": figure_sections.sbm_section,
+}
 
 
 class Conditions(NamedTuple):
@@ -28,6 +42,38 @@ class Conditions(NamedTuple):
     runs: int
     seed: int
     processes: int
+
+
+def build_report(results: Mapping[str, Results], conditions: Conditions) -> Document:
+    """The document, from the results of some or all experiments."""
+    known = {name: each for name, each in results.items() if each.finished}
+    makers: dict[str, Callable[[str, Results], Section]] = {
+        **SECTIONS,
+        "draws": partial(table_sections.chance_section, tables=known),
+    }
+    sections = [summary_section(known), Section("The two protocols", words("protocols"))]
+    for name, experiment in EXPERIMENTS.items():
+        if name == "panel":  # here the paper's own experiments end
+            sections += [*table_sections.lost_section(known), *table_sections.not_helping_section(known)]
+        if name in known:
+            sections.append(makers[name](experiment.title, known[name]))
+        elif name in results:
+            sections.append(Section(experiment.title, words("no graphs")))
+    return Document("The paper, reproduced", [*sections, _run_section(conditions)])
+
+
+def write_report(document: Document, folder: Path) -> Path:
+    """Write ``report.html``, ``report.md`` and the pictures; return the path of the page."""
+    pictures = {picture.name: svg(picture.figure) for picture in document.pictures}
+    page = folder / "report.html"
+    contents = {folder / FIGURES / f"{name}.svg": content for name, content in pictures.items()}
+    contents[folder / "report.md"] = str(document).encode()
+    contents[page] = to_html(str(document), pictures).encode()
+    (folder / FIGURES).mkdir(parents=True, exist_ok=True)
+    for path, content in contents.items():
+        with writing(str(path), force=True) as file:
+            file.write(content)
+    return page
 
 
 def summary_section(results: Mapping[str, Results]) -> Section:
@@ -66,8 +112,8 @@ def _verdict_rows(name: str, results: Mapping[str, Results]) -> list[list[str]]:
     if name == "figure4":
         compared, verdicts = _counted([end.verdict for end in ends(own)], "ends of curves")
         return [[label, compared, verdicts.replace("published deviation", "deviation of the runs")]]
-    if name == "draws" and (shares := [drawn.share for drawn in chance.drawn_often(own, results)]):
-        unusual = sum(share < chance.UNUSUAL for share in shares)
+    if name == "draws" and (shares := [drawn.share for drawn in table_sections.drawn_often(own, results)]):
+        unusual = sum(share < table_sections.UNUSUAL for share in shares)
         return [[label, f"{len(shares)} entries over many draws", f"{unusual} of the published means unusual"]]
     return []
 
@@ -94,9 +140,9 @@ def _score_rows(results: Mapping[str, Results]) -> list[list[str]]:
         if not stands_in(case) and not case.endswith(BOTH_SIDES)
     ]
     if "panel" in results:
-        rows.append(panel.summary_row(results["panel"]))
+        rows.append(table_sections.panel_summary(results["panel"]))
     if "sbm" in results:
-        rows.append(sbm.summary_row(results["sbm"]))
+        rows.append(figure_sections.sbm_summary(results["sbm"]))
     return rows
 
 
@@ -104,7 +150,7 @@ def _means(results: Results, case: str) -> list[str]:
     return [f"{results.mean(CORRECTED, case, rule, ALL):.3f}" for rule in ORDER]
 
 
-def run_section(conditions: Conditions) -> Section:
+def _run_section(conditions: Conditions) -> Section:
     """How to get the same numbers again."""
     rows = [
         ["isotherm", version("isotherm")],

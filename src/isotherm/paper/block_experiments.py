@@ -1,14 +1,17 @@
-"""Figures 2 and 3: stochastic block models in which the first block has more seeds, or more nodes, than the others.
+"""Experiments on stochastic block models: figures 2 and 3, and a study of consistency beyond the paper.
 
 Figure 2 has two blocks and figure 3 has ten. In part (a) of each the first block has 1 to 10 times as many seeds as
-another, in part (b) 1 to 10 times as many nodes.
-
-The authors' programs differ from the paper's text, and each protocol follows its own source:
+another, in part (b) 1 to 10 times as many nodes. The authors' programs differ from the paper's text, and each protocol
+follows its own source:
 
 - The text gives p = 0.05 for figure 3; the program has p = 50 / n = 0.005. The corrected protocol runs both.
 - For part (a) the text gives the number of seeds; the program adds seeds to a reference sample (`more_seeds`).
 - In figure 3b the program gives block 1 one unit more than the axis says, (x + 1) times 1000 nodes, and p and q
   shrink as the number of nodes grows.
+
+`SBM` asks which rules are consistent, which the paper leaves open. There are three blocks in proportion 3 : 2 : 1,
+edges are ten times as likely inside a block as between blocks, and seeds are drawn in proportion to the blocks. The
+number n of nodes grows; the average degree is fixed or grows like log n.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,29 +20,23 @@ from typing import NamedTuple
 import numpy as np
 
 from isotherm.arrays import Ints
-from isotherm.paper.block_model import stochastic_block_model
-from isotherm.paper.running.experiment import AUTHORS, Data, Draw, Experiment, Setting
-from isotherm.paper.running.points import Point, balanced, of_class, scored
+from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.paper.block_model import BlockModel, stochastic_block_model
+from isotherm.paper.experiment import AUTHORS, Data, Draw, Experiment, Measurement, Setting
+from isotherm.paper.scoring import EQUILIBRIUM, UNREACHED, Point, balanced, of_class, predict, scored, solved
 from isotherm.seeds import sample_balanced, sample_uniform
-
-__all__ = [
-    "AS_RUN",
-    "AS_WRITTEN",
-    "EXPERIMENTS",
-    "RATIOS",
-    "Model",
-    "figure2a",
-    "figure2b",
-    "figure3a",
-    "figure3b",
-    "figure3b_model",
-    "p_settings",
-]
 
 RATIOS = range(1, 11)
 SHARE = 0.1  # of nodes that are seeds, where the text gives no number
 AS_RUN, AS_WRITTEN = "p = 0.005", "p = 0.05"
 P = {AS_RUN: 5e-3, AS_WRITTEN: 5e-2}
+
+PROPORTIONS = np.array([3, 2, 1]) / 6
+CONTRAST = 10  # p / q
+NODES = (1000, 3162, 10_000, 31_623, 100_000)
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2)
+DEGREES = {"fixed degree": lambda n: 10.0, "logarithmic degree": lambda n: 10 * float(np.log(n))}
+ERROR, PREDICTED = "share of wrong labels", "share that the block model predicts to be wrong"
 
 
 class Model(NamedTuple):
@@ -138,9 +135,50 @@ def p_settings(protocol: str, data: Data) -> list[Setting]:
     return [Setting(protocol, case) for case in cases]
 
 
-EXPERIMENTS = (
+FIGURES_2_AND_3 = (
     Experiment("figure2a", "Figure 2a: two blocks, seed asymmetry", _one_setting, scored(figure2a)),
     Experiment("figure2b", "Figure 2b: two blocks, size asymmetry", _one_setting, scored(figure2b)),
     Experiment("figure3a", "Figure 3a: ten blocks, seed asymmetry", p_settings, scored(figure3a)),
     Experiment("figure3b", "Figure 3b: ten blocks, size asymmetry", p_settings, scored(figure3b)),
 )
+
+
+def sbm_model(degree: float, n: int) -> Model:
+    """Three blocks with this average degree."""
+    sizes = np.floor(PROPORTIONS * n).astype(int)
+    sizes[0] += n - sizes.sum()
+    inside = float((PROPORTIONS**2).sum())
+    q = degree / n / (CONTRAST * inside + 1 - inside)
+    return Model(tuple(sizes.tolist()), CONTRAST * q, q)
+
+
+def _sbm_settings(protocol: str, data: Data) -> list[Setting]:
+    return [Setting(protocol, str(n)) for n in NODES]
+
+
+def _run_sbm(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
+    """One graph, and one draw of seeds for each share; an unreached node counts as wrong."""
+    rng = draw.own()
+    n = int(setting.case)
+    model = sbm_model(DEGREES[setting.protocol](n), n)
+    graph, labels = stochastic_block_model(*model, rng), model.labels
+    for share in SHARES:
+        seeds = sample_balanced(labels, share, rng)
+        codes = labels[seeds]
+        temperatures = solved(graph, seeds, np.eye(len(PROPORTIONS))[codes], EQUILIBRIUM)
+        others = np.delete(np.arange(n), seeds)
+        for rule in TEMPERATURE_RULES:
+            wrong = predict(rule, temperatures, seeds, codes, np.arange(len(PROPORTIONS)))[others] != labels[others]
+            yield Measurement(share, rule, ERROR, float(wrong.mean()))
+        yield Measurement(share, "", UNREACHED, float(np.isnan(temperatures[others, 0]).mean()))
+        yield Measurement(share, "vanilla", PREDICTED, _predicted_error(model, np.bincount(codes)))
+
+
+def _predicted_error(model: Model, counts: Ints) -> float:
+    """The share of wrong labels of vanilla by the condition of section 4.3, given the number of seeds in each block."""
+    others = np.array(model.sizes) - counts
+    wrong = ~BlockModel(model.sizes, tuple(counts.tolist()), model.p, model.q).vanilla_correct()
+    return float(others[wrong].sum() / others.sum())
+
+
+SBM = Experiment("sbm", "Beyond the paper: stochastic block models", _sbm_settings, _run_sbm, protocols=tuple(DEGREES))

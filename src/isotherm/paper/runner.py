@@ -1,4 +1,4 @@
-"""Run experiments in parallel processes, store every finished run, and continue where an earlier call stopped."""
+"""All experiments by name; run in parallel processes, every finished run stored, so that a later call continues."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -7,13 +7,21 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from isotherm.paper.running.experiment import PROTOCOLS, Data, Draw, Experiment, Measurement, Setting
-from isotherm.paper.running.results import Results, Store
-
-__all__ = ["Job", "Progress", "run_experiments"]
+from isotherm.paper import block_experiments, figure1, graph_experiments
+from isotherm.paper.experiment import PROTOCOLS, Data, Draw, Experiment, Measurement, Results, Setting, Store
 
 Progress: TypeAlias = Callable[[int, int, str], None]  # finished runs, all runs, name of the last one
 AHEAD = 4  # jobs queued for each process
+
+EXPERIMENTS: dict[str, Experiment] = {  # in the order of the report
+    experiment.name: experiment
+    for experiment in (
+        figure1.EXPERIMENT,
+        *block_experiments.FIGURES_2_AND_3,
+        *graph_experiments.EXPERIMENTS,
+        block_experiments.SBM,
+    )
+}
 
 
 class Job(NamedTuple):
@@ -29,7 +37,7 @@ class Job(NamedTuple):
         return " ".join(filter(None, (self.experiment.name, *self.setting, f"run {self.run + 1}")))
 
     def measure(self, seed: int, data: Data) -> list[Measurement]:
-        """Run it."""
+        """Run it, with random numbers of its own."""
         draw = Draw.of(seed, self.experiment.name, self.setting.case, self.run)
         return list(self.experiment.run(self.setting, draw, data))
 
@@ -97,7 +105,5 @@ def _measured(jobs: Sequence[Job], seed: int, data: Data, processes: int) -> Ite
 
 
 def _work(name: str, setting: Setting, run: int, seed: int, data: Data) -> list[Measurement]:
-    """Run one job in a worker process; functions of experiments cannot be sent there, so it looks up the name."""
-    from isotherm.paper.experiments import EXPERIMENTS
-
+    """Run one job in a worker process; the functions of an experiment cannot be sent there, only its name."""
     return Job(EXPERIMENTS[name], setting, run).measure(seed, data)
