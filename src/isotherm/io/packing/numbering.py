@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.errors import Option
-from isotherm.graphs.packed import PackWriter
+from isotherm.graphs.packed_writing import PackWriter
 from isotherm.io.errors import FileError
 from isotherm.io.packing.sources import SourceFile
 from isotherm.io.tables.codebook import Codebook, keys_of

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
-from isotherm.graphs.packed import PackWriter, check_folder, open_packed, writing_folder
+from isotherm.graphs.packed import open_packed
+from isotherm.graphs.packed_writing import PackWriter, check_folder, writing_folder
 from isotherm.io.errors import FileError
 from isotherm.io.formats import FORMATS
 from isotherm.io.layout import Options, Pick
