@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
-from isotherm.errors import Worded
+from isotherm.files import FileError
 from isotherm.graphs.csr import MOST_NODES, Csr, read_only
 from isotherm.graphs.graph import Graph
 from isotherm.graphs.nodes import flat, not_in_the_graph
@@ -59,8 +59,8 @@ IDS = ("none", "integers", "text")
 WEIGHTS = ("float32", "float64")
 
 
-class PackedError(Worded, ValueError):
-    """A packed graph that cannot be opened or written: one sentence with the remedy."""
+class PackedError(FileError):
+    """A packed graph that cannot be opened: one sentence with the remedy."""
 
 
 @dataclass(frozen=True)
