@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "pack_edges",
     "read_graph",
+    "read_labelled",
     "read_seeds",
     "solve_dirichlet",
     "suggest",
@@ -48,14 +49,14 @@ if TYPE_CHECKING:
     from isotherm.equilibrium.solvers import Solution
     from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
     from isotherm.equilibrium.temperatures import solve_dirichlet
+    from isotherm.exploring import explore
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
     from isotherm.insight.confidence.calibration import CalibrationWarning
     from isotherm.insight.explain.explanation import Explanation
     from isotherm.insight.suggest.first import suggest
-    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_seeds, write_labels
+    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds, write_labels
     from isotherm.labelling.scikit_learn.folds import CutGraphWarning, WholeGraph
-    from isotherm.opening import explore
     from isotherm.paper.block_model import BlockModel
     from isotherm.seeds import LabelWarning, RareClassWarning
     from isotherm.study.splits import LabelSplit, cross_val_score
@@ -81,10 +82,11 @@ _HOMES = {
     "WholeGraph": "labelling.scikit_learn.folds",
     "ZeroRowWarning": "graphs.neighbours",
     "cross_val_score": "study.splits",
-    "explore": "opening",
+    "explore": "exploring",
     "load": "classifier",
     "pack_edges": "io",
     "read_graph": "io",
+    "read_labelled": "io",
     "read_seeds": "io",
     "solve_dirichlet": "equilibrium.temperatures",
     "suggest": "insight.suggest.first",

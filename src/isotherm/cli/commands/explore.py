@@ -61,7 +61,7 @@ def explore(
     _check(fitting, seeds)
     with Job(quiet=quiet) as job:
         graph, known, source = read_seeded(edges, seeds, job, fitting)
-        from isotherm.explorer.doors import Opening, open_page
+        from isotherm.page.page_methods import Opening, open_page
 
         log = log or _log_of(edges if seeds is None else seeds)
         name = "standard input" if edges == "-" else os.path.basename(edges)

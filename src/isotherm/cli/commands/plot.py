@@ -37,7 +37,7 @@ def plot(
     holds everything it needs, and can be panned, zoomed and searched.
     """
     with Job(quiet=quiet) as job:
-        from isotherm.explorer.picture import check_picture
+        from isotherm.page.picture import check_picture
 
         check_apart(output, [edges, seeds, *inputs_of(fitting)])
         with usage_errors():

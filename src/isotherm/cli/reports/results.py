@@ -34,9 +34,9 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
 
 
 def _check_targets(results: Results, sources: Sequence[str]) -> None:
+    from isotherm.files import check_target
     from isotherm.io import check_output
     from isotherm.io.writing.models import check_model
-    from isotherm.io.writing.output import check_target
 
     with usage_errors(messages.OUTPUT):
         check_output(results.output, force=results.force, format=results.output_format)
@@ -80,7 +80,7 @@ def write_results(
 ) -> "Summary":
     """Save the classifier, write labels and summary, and return the summary; ``facts`` are more of its fields."""
     from isotherm.cli.reports.summary import Summary
-    from isotherm.io.writing.output import writing
+    from isotherm.files import writing
 
     with exit_cleanly():
         if results.save is not None:

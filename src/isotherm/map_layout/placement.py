@@ -1,0 +1,153 @@
+"""The map of a graph: coarsen the graph, place its smallest version, and refine it version by version.
+
+The smallest version starts from the two slowest modes of a random walk on it. Each larger version starts where the
+smaller one ended: a node begins at its group, moved a little at random, and the forces of ``forces.py`` do the rest.
+All random numbers come from the seed, and no sum depends on the number of threads.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from isotherm import kernels
+from isotherm.arrays import Floats
+from isotherm.map_layout.cache import fetch, fingerprint, keep
+from isotherm.map_layout.forces import MOST, Level, levels, refine, unfold
+
+__all__ = ["add_strip", "kept_or_placed", "on_the_map", "place"]
+
+WORTH_KEEPING = 2000  # nodes; a smaller map is computed faster than it is read
+FIRST, MIDDLE, LAST = 120, 50, 40  # steps in the smallest version, in those between, and in the graph itself
+GATHER = 4.0  # how much links pull at first, so that distant parts of a cluster come together
+SPREAD = 0.3  # how far nodes are moved from the place of their group
+LEAST_WEIGHT = 1e-15  # relative to the largest
+WALK = 300  # steps of the random walk whose slowest modes give the first places
+
+
+def place(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: Floats | None, *, seed: int = 0, threads: int = 1
+) -> NDArray[np.float32]:
+    """Positions (n, 2) of the nodes of a symmetric graph: the map is within -1 and 1, small components are below it.
+
+    Parameters
+    ----------
+    indptr, indices, weights
+        The matrix, in compressed sparse rows.
+    seed
+        The same seed gives the same map.
+    threads
+        How many threads to use; the result does not depend on it.
+    """
+    n = len(indptr) - 1
+    if weights is not None:  # only ratios matter, and float32 must hold them and their sums
+        weights = np.maximum(weights / weights.max(initial=0), LEAST_WEIGHT).astype(np.float32)
+    links = csr_array((np.ones(len(indices), np.float32), indices, indptr), shape=(n, n))
+    _, component = connected_components(links, directed=False)
+    mapped = on_the_map(component)
+    positions = np.zeros((n, 2), np.float32)
+    if mapped.any():
+        positions[mapped] = _map(_part(indptr, indices, weights, mapped), seed, threads)
+        add_strip(positions, component, mapped)
+    return positions
+
+
+def kept_or_placed(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: Floats | None, *, seed: int = 0, threads: int = 1
+) -> NDArray[np.float32]:
+    """The result of `place`: read from the user's cache folder, or computed and stored there."""
+    n = len(indptr) - 1
+    if n < WORTH_KEEPING:
+        return place(indptr, indices, weights, seed=seed, threads=threads)
+    name = fingerprint((indptr, indices, weights), seed)
+    positions = fetch(name, n)
+    if positions is None:
+        positions = place(indptr, indices, weights, seed=seed, threads=threads)
+        keep(name, positions)
+    return positions
+
+
+def _part(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: Floats | None, kept: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats | None]:
+    """The matrix between some of the nodes."""
+    if kept.all():
+        return indptr, indices, weights
+    return tuple(kernels.active.renumber(indptr, indices, weights, np.flatnonzero(kept).astype(np.int32)))
+
+
+def _map(
+    graph: tuple[NDArray[np.int64], NDArray[np.int32], Floats | None], seed: int, threads: int
+) -> NDArray[np.float32]:
+    """Positions of the nodes on the map, centred, the larger of its two spans from -1 to 1."""
+    rng = np.random.default_rng(seed)
+    versions = levels(*graph, rng)
+    smallest = versions.pop()
+    positions = _first_places(smallest, rng)
+    refine(smallest, positions, steps=FIRST, pull=GATHER, threads=threads)
+    refine(smallest, positions, steps=FIRST, threads=threads)
+    while versions:
+        level = versions.pop()
+        positions *= np.sqrt(np.float32(min(level.n / len(positions), 1.5)))
+        positions = positions[level.group] + np.float32(SPREAD) * rng.standard_normal((level.n, 2), np.float32)
+        refine(level, positions, steps=MIDDLE if versions else LAST, threads=threads)
+    if len(positions) <= MOST:
+        positions = unfold(positions, *graph[:2])
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    return (positions - (low + high) / 2) * np.float32(2 / max(float((high - low).max()), 1e-9))
+
+
+def _first_places(level: Level, rng: np.random.Generator) -> NDArray[np.float32]:
+    """The two slowest modes of a lazy random walk, plus a little noise; they tell the large parts of a graph apart.
+
+    They are found by power iteration with sums in NumPy: a dense solver may round differently with more threads.
+    """
+    data = np.ones(len(level.indices)) if level.weights is None else level.weights.astype(np.float64)
+    matrix = csr_array((data, level.indices, level.indptr), shape=(level.n, level.n))
+    degrees = np.maximum(matrix.sum(axis=1), 1e-30)
+    scale, flat = 1 / np.sqrt(degrees), np.sqrt(degrees / degrees.sum())
+    first, second = rng.standard_normal((2, level.n))
+    for _ in range(WALK):
+        first, second = (mode + scale * (matrix @ (scale * mode)) for mode in (first, second))
+        first = _without(first, flat)
+        second = _without(_without(second, flat), first)
+    modes = np.stack([first, second], axis=1) * scale[:, None]
+    modes -= modes.mean(axis=0)
+    modes /= np.maximum(modes.std(axis=0), 1e-9)  # a graph of two nodes has one mode only
+    return (0.1 * modes + 1e-3 * rng.standard_normal(modes.shape)).astype(np.float32)
+
+
+def _without(mode: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A mode of length 1, without its part along another one of length 1."""
+    rest = mode - (mode * other).sum() * other
+    return rest / max(float(np.sqrt((rest * rest).sum())), 1e-30)
+
+
+SMALL = 0.002  # a component with a smaller share of the nodes is put into the strip
+FEWEST = 3  # nodes of a component on the map
+GAP, LOWEST, HIGHEST = 0.06, 0.02, 0.35  # distance from the map, and height of the strip, relative to the map
+
+
+def on_the_map(component: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which nodes are in components that are large enough for the map; the largest always is."""
+    sizes = np.bincount(component)
+    least = min(max(FEWEST, SMALL * len(component)), sizes.max(initial=0))
+    return sizes[component] >= least
+
+
+def add_strip(positions: NDArray[np.float32], component: NDArray[np.int32], mapped: NDArray[np.bool_]) -> None:
+    """Place the nodes that are not on the map, in place; the map is within -1 and 1."""
+    rest = np.flatnonzero(~mapped)
+    if not len(rest):
+        return
+    sizes = np.bincount(component)[component[rest]]
+    order = rest[np.lexsort((rest, component[rest], -sizes))]
+    low, high = positions[mapped].min(axis=0), positions[mapped].max(axis=0)
+    width = max(high[0] - low[0], 0.5)
+    height = np.clip(0.5 * len(rest) / len(mapped), LOWEST, HIGHEST) * 2
+    cell = np.sqrt(width * height / len(rest))
+    columns = max(int(width / cell), 1)
+    number = np.arange(len(order))
+    middle = (low[0] + high[0]) / 2 - cell * min(columns - 1, len(rest) - 1) / 2
+    positions[order, 0] = middle + cell * (number % columns)
+    positions[order, 1] = low[1] - 2 * GAP - cell * (number // columns)

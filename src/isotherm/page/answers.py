@@ -1,0 +1,325 @@
+"""What the page asks for: the state, the colours that changed, one node and why it has its label, search, tables."""
+
+import csv
+import gzip
+import io
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.errors import ParameterError
+from isotherm.io import Column, Layout, write_labels, write_table
+from isotherm.page.session import HUES, Session
+
+__all__ = [
+    "NEW_SEEDS",
+    "colours",
+    "edges",
+    "explained",
+    "found",
+    "labels_file",
+    "model_file",
+    "names",
+    "neighbourhood",
+    "node",
+    "seeds_file",
+    "state",
+    "table",
+]
+
+NAMES_UP_TO = 100_000  # nodes; beyond, the page asks for the names that it shows
+EDGES_UP_TO = 5_000
+SHOWN_SEEDS, SHOWN_CLASSES = 3, 4  # of an explanation
+NEIGHBOURS = 50
+ROWS = 30
+LONGEST_NAME = 2_000  # characters that are sent of a name
+
+
+def state(session: Session) -> dict[str, Any]:
+    """Everything that the page shows around the map."""
+    graph, shown, labels = session.graph, session.shown, session.labels
+    seeds, classes, hues = labels.seeds, session.classes, session.hues
+    counts = np.bincount(shown.codes[shown.codes >= 0], minlength=len(classes))
+    per_class: dict[Any, int] = {}
+    for label in seeds.values():
+        per_class[label] = per_class.get(label, 0) + 1
+    return {
+        "version": session.version,
+        "colours": shown.version,
+        "name": session.name,
+        "nodes": graph.n_nodes,
+        "links": graph.n_edges,
+        "seeds": len(seeds),
+        "given": len(labels.steps),
+        "unlabelled": int((shown.codes < 0).sum()) if session.fitted is not None else 0,
+        "classes": [
+            {
+                "name": _cut(str(label)),
+                "hue": hues.index(label) if label in hues else -1,
+                "nodes": int(counts[code]),
+                "seeds": per_class.get(label, 0),
+            }
+            for code, label in enumerate(classes)
+        ],
+        "hues": HUES,
+        "suggestions": [_brief(session, each) for each in session.suggestions],
+        "seedNodes": list(seeds),
+        "undo": len(labels.steps),
+        "redo": len(labels.undone),
+        "busy": session.busy,
+        "failure": session.failure or session.no_map,
+        "fitted": session.fitted is not None,
+        "fits": session.fits,
+        "calibrated": session.calibrated,
+        "mapped": session.positions is not None,
+    }
+
+
+def colours(session: Session, since: int) -> bytes:
+    """Class and shade of all nodes, or of those that changed since a version.
+
+    Three 32-bit numbers come first: the version, 1 if all nodes follow, and how many. For each node follow its number
+    (only if not all do), its class plus one, and its shade: 4, 2 and 1 bytes, each kind together.
+    """
+    shown = session.shown
+    before = next((each for each in session.history if each.version == since), None)
+    if before is None:
+        nodes: NDArray[Any] = np.empty(0, np.uint32)
+        codes, shades = shown.codes, shown.shades
+    else:
+        nodes = np.flatnonzero((before.codes != shown.codes) | (before.shades != shown.shades)).astype("<u4")
+        codes, shades = shown.codes[nodes], shown.shades[nodes]
+    head = np.array([shown.version, before is None, len(codes)], "<u4")
+    return b"".join([head.tobytes(), nodes.tobytes(), (codes + 1).astype("<u2").tobytes(), shades.tobytes()])
+
+
+def edges(session: Session) -> bytes:
+    """The links of a small graph, as pairs of 32-bit node numbers; nothing for a large one."""
+    csr = session.graph.csr
+    if csr.n > EDGES_UP_TO:
+        return b""
+    pairs = np.stack([csr.rows, csr.indices], axis=1)
+    once = np.ones(len(pairs), bool) if session.graph.directed else pairs[:, 0] < pairs[:, 1]
+    return pairs[once].astype("<u4").tobytes()
+
+
+def names(session: Session) -> list[str] | None:
+    """The names of all nodes, to be shown without asking again; None for a large graph."""
+    return [_cut(name) for name in session.names] if session.graph.n_nodes <= NAMES_UP_TO else None
+
+
+def node(session: Session, place: int) -> dict[str, Any]:
+    """A node: name, label and the probabilities of its classes."""
+    answer = _brief(session, place)
+    answer["degree"] = len(_neighbours(session, place))
+    answer["seed"] = place in session.labels.seeds
+    answer["probabilities"] = _probabilities(session, place)
+    return answer
+
+
+def explained(session: Session, place: int) -> dict[str, Any]:
+    """The seeds that heat a node: their shares by class, the strongest ones with their paths; and its neighbourhood."""
+    fitted = session.fitted
+    known = place in session.fitted_seeds or place in session.labels.seeds  # the newest may not be fitted yet
+    if fitted is None or known or not bool(fitted.reached_[place]):
+        return {"node": place, "classes": [], "seeds": [], "neighbourhood": neighbourhood(session, place)}
+    why = fitted.explain(session.graph.nodes[place], top=SHOWN_SEEDS)
+    paths = [session.graph.index(why.path(seed)).tolist() for seed in why.seed]
+    seeds = [
+        {
+            **_brief(session, int(session.graph.index([seed])[0])),
+            "label": _cut(str(label)),
+            "share": float(share),
+            "path": [_cut(session.names[each], 200) for each in path[1:-1]],
+        }
+        for seed, label, share, path in zip(why.seed, why.label, why.share, paths, strict=True)
+    ]
+    return {
+        "node": place,
+        **_shares(session, place, why.classes),
+        "note": why.note,
+        "seeds": seeds,
+        "neighbourhood": neighbourhood(session, place, paths),
+    }
+
+
+def _shares(session: Session, place: int, shares: dict[Any, float]) -> dict[str, Any]:
+    """The shares of the classes in the heat of a node, its label among them, and how far the label stands out.
+
+    The label need not be the class with the largest share: a class that heats every node tells little about this one.
+    So the share of the label is compared with its mean over all nodes. ``most`` is true if no other class is further
+    above its own mean.
+    """
+    code = int(session.shown.codes[place])
+    label = session.classes[code] if code >= 0 else None
+    ranked = sorted((name for name, share in shares.items() if share > 0), key=lambda name: -shares[name])
+    listed = sorted(ranked, key=lambda name: name != label)[:SHOWN_CLASSES]
+    told: dict[str, Any] = {
+        "classes": [{"label": _cut(str(name)), "share": shares[name]} for name in ranked if name in listed]
+    }
+    usual = session.mean_heat
+    if usual and ranked and label in listed and label != ranked[0]:
+        times = {name: shares[name] / max(usual[name], 1e-30) for name in ranked}
+        told["stands"] = {
+            "label": _cut(str(label)),
+            "times": times[label],
+            "mean": usual[label],
+            "most": times[label] >= max(times.values()),
+        }
+    return told
+
+
+def neighbourhood(session: Session, place: int, paths: Sequence[list[int]] = ()) -> dict[str, Any]:
+    """A node, up to 50 of its neighbours, those of low degree first, and the paths to its strongest seeds."""
+    around = _neighbours(session, place)
+    degrees = np.asarray(session.graph.degrees)[around]
+    near = around[np.argsort(degrees, kind="stable")][:NEIGHBOURS].tolist()
+    nodes = list(dict.fromkeys([place, *near, *(each for path in paths for each in path)]))
+    links = {(place, each) for each in near}.union(*(pairwise(path) for path in paths))
+    inside = set(nodes)
+    for each in near if len(near) <= 30 else []:
+        links |= {(each, other) for other in _neighbours(session, each).tolist() if other in inside and each < other}
+    return {
+        "nodes": [_brief(session, each) for each in nodes],
+        "links": sorted(links),
+        "paths": list(paths),
+        "neighbours": len(near),
+        "all": len(around),
+    }
+
+
+def found(session: Session, text: str, most: int = 20) -> list[dict[str, Any]]:
+    """Nodes whose name contains a text: exact matches first, then names that begin with it, then the others."""
+    return [_brief(session, place) for place in session.index.find(text, most)]
+
+
+def table(session: Session, code: int, order: str) -> list[dict[str, Any]]:
+    """Non-seed nodes of a class, the least or the most certain first; its seeds if nothing is fitted yet."""
+    shown = session.shown
+    listed = shown.guessed if session.fitted is not None else shown.codes >= 0
+    places = np.flatnonzero(listed & (shown.codes == code))
+    levels = shown.confidence[places]
+    ranked = places[np.argsort(-levels if order == "most" else levels, kind="stable")]
+    return [_brief(session, place) for place in ranked[:ROWS].tolist()]
+
+
+def _brief(session: Session, place: int) -> dict[str, Any]:
+    shown = session.shown
+    code = int(shown.codes[place])
+    return {
+        "id": place,
+        "name": _cut(session.names[place]),
+        "class": code,
+        "label": _cut(str(session.classes[code])) if code >= 0 else None,
+        "confidence": float(shown.confidence[place]),
+    }
+
+
+def _neighbours(session: Session, place: int) -> NDArray[np.int32]:
+    """Positions of the neighbours of a node, along arcs in both directions."""
+    graph = session.graph
+    csr = graph.csr
+    around = csr.indices[csr.indptr[place] : csr.indptr[place + 1]]
+    if graph.directed:
+        heat = graph.heat  # its second half has the arcs that arrive
+        start, end = heat.indptr[graph.n_nodes + place : graph.n_nodes + place + 2]
+        around = np.union1d(around, heat.indices[start:end])
+    return around[around != place]
+
+
+def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
+    """The five most probable classes of a node."""
+    fitted = session.fitted
+    if place in session.labels.seeds:
+        return [{"label": _cut(str(session.labels.seeds[place])), "probability": 1.0}]
+    if fitted is None or not bool(fitted.reached_[place]):
+        return []
+    outcome = fitted.fitted_.outcome
+    if not outcome.kept:
+        row = np.exp(outcome.best_scores[place] - np.nanmax(outcome.best_scores[place]))
+        codes = outcome.best_classes[place]
+    else:
+        row = fitted.predict_proba()[place] if session.calibrated else outcome.temperatures[place]
+        codes = np.arange(len(row))
+    row = np.nan_to_num(row) / max(float(np.nansum(row)), 1e-30)
+    best = np.argsort(-row, kind="stable")[:5]
+    names = fitted.classes_
+    return [
+        {"label": _cut(str(names[codes[each]])), "probability": float(row[each])} for each in best if codes[each] >= 0
+    ]
+
+
+def _cut(text: str, most: int = LONGEST_NAME) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Column(2, "label")}, True, ",")
+
+
+def seeds_file(session: Session) -> tuple[str, bytes]:
+    """The name and the content of a file of seeds, laid out as the one that was read."""
+    name, layout = session.source
+    seeds = session.labels.seeds
+    nodes = [session.graph.nodes[place] for place in seeds]
+    columns = {role: layout.roles[role] or Column(place + 1) for place, role in enumerate(("node", "label"))}
+    if layout.delimiter is not None:
+        content = _text(layout, columns, list(zip(nodes, seeds.values(), strict=True)))
+        return name, gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+    table = {columns["node"].name or "node": nodes, columns["label"].name or "label": list(seeds.values())}
+    with _temporary(name) as path:
+        write_table(path, table, force=True)
+        return name, _content(path)
+
+
+def labels_file(session: Session) -> tuple[str, bytes]:
+    """A table of all nodes with their labels and confidence."""
+    fitted = _fitted(session)
+    with _temporary("labels.csv") as path:
+        write_labels(path, session.graph, fitted, force=True)
+        return "labels.csv", _content(path)
+
+
+def model_file(session: Session) -> tuple[str, bytes]:
+    """The fitted classifier, for `isotherm.load`."""
+    fitted = _fitted(session)
+    fitted.seed_columns_ = session.source[1].seed_columns  # for the sheets of `isotherm suggest`
+    with _temporary("model.npz") as path:
+        fitted.save(path, force=True)
+        return "model.npz", _content(path)
+
+
+def _text(layout: Layout, columns: dict[str, Column], rows: list[tuple[Any, Any]]) -> bytes:
+    width = max(column.number for column in columns.values())
+    out = io.StringIO()
+    delimiter = " " if layout.delimiter == "whitespace" else str(layout.delimiter)
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    heads = {column.number: column.name or role for role, column in columns.items()}
+    if layout.header:
+        writer.writerow([heads.get(number, f"column{number}") for number in range(1, width + 1)])
+    for node, label in rows:
+        cells = {columns["node"].number: node, columns["label"].number: label}
+        writer.writerow([cells.get(number, "") for number in range(1, width + 1)])
+    return out.getvalue().encode()
+
+
+def _fitted(session: Session) -> Any:
+    if session.fitted is None:
+        raise ParameterError("there is nothing to export yet: label nodes of at least two classes")
+    return session.fitted
+
+
+@contextmanager
+def _temporary(name: str) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield os.path.join(folder, name)
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()

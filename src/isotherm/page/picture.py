@@ -1,0 +1,274 @@
+"""What is drawn of a map, and the picture of it by matplotlib."""
+
+import base64
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import NDArray
+
+from isotherm.arrays import Doubles
+from isotherm.errors import ParameterError
+from isotherm.files import check_target, writing
+from isotherm.graphs import Graph
+from isotherm.io.errors import need
+from isotherm.page.session import FEW, HUES, Labeller, warmth
+
+__all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw", "html"]
+
+SUFFIXES = (".png", ".svg", ".pdf", ".html")
+COLOURS = ("#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855")
+DARK = ("#f4727f", "#6aaef5", "#bbaa00", "#7777ff", "#00ffcc", "#ccee99", "#bb7733", "#aaff66", "#ffccff", "#ff33bb")
+PLAIN, NOTHING = "#8a8a8a", "#c9c9c9"
+NAMES_UP_TO, EDGES_UP_TO = 100, 5_000  # nodes
+MOST_NAMES = 20  # classes whose name is on the map or in the legend
+GRID = 32
+STRIP = -1.01  # height below which small components are
+
+
+@dataclass(frozen=True, eq=False)
+class MapData:
+    """What is drawn: classes are numbered by their size, the largest first.
+
+    Attributes
+    ----------
+    positions : ndarray of shape (n, 2)
+        Where nodes are.
+    codes, confidence : ndarrays of shape (n,)
+        Class number, -1 where unreached, and confidence from 0 to 1; with few seeds, how far the class stands out.
+    seeds : ndarray of int
+        Positions of the seeds.
+    classes, counts : lists
+        The name of each class, and how many nodes it has.
+    names : list of str
+        Of the nodes.
+    edges : ndarray of shape (m, 2)
+        Pairs of nodes; none if the graph is large.
+    few : bool
+        Whether seeds are too few to tell how certain labels are.
+    """
+
+    positions: NDArray[np.float32]
+    codes: NDArray[np.int64]
+    confidence: Doubles
+    seeds: NDArray[np.int64]
+    classes: list[str]
+    counts: list[int]
+    names: list[str]
+    edges: NDArray[np.int64]
+    few: bool
+
+    @classmethod
+    def of(cls, clf: Labeller) -> "MapData":
+        """The map of a fitted classifier."""
+        fit = clf.fitted_
+        if fit.outcome.several:
+            raise ParameterError("a map is for nodes with one label each: there is one hue for each node")
+        few = len(fit.seeds.nodes) < FEW
+        codes = np.where(clf.reached_, fit.outcome.codes, -1).astype(np.int64)
+        counts = np.bincount(codes[codes >= 0], minlength=len(clf.classes_))
+        order = np.argsort(-counts, kind="stable")
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        return cls(
+            fit.graph.layout(),
+            np.where(codes >= 0, rank[np.maximum(codes, 0)], -1),
+            warmth(fit.outcome) if few else np.nan_to_num(np.asarray(clf.confidence_, np.float64)),
+            fit.seeds.nodes,
+            [str(label) for label in clf.classes_[order].tolist()],
+            counts[order].tolist(),
+            [str(node) for node in fit.graph.nodes.tolist()],
+            _edges(fit.graph),
+            few,
+        )
+
+    @property
+    def in_strip(self) -> NDArray[np.bool_]:
+        """(n,) the nodes of small components, which are in a strip below the map."""
+        return self.positions[:, 1] < STRIP
+
+    @property
+    def strength(self) -> str:
+        """What strong colour means."""
+        return "stands out more" if self.few else "more certain"
+
+    def spot(self, code: int) -> NDArray[np.float32] | None:
+        """Where the name of a class goes: among its nodes in the densest 3 x 3 of 32 x 32 fields above the strip."""
+        own = self.positions[(self.codes == code) & ~self.in_strip]
+        if not len(own):
+            return None
+        field = np.clip((own + 1) / 2.001 * GRID, 0, GRID - 1).astype(np.int64)
+        counts = np.zeros((GRID + 2, GRID + 2), np.int64)
+        np.add.at(counts, tuple(field.T + 1), 1)
+        around = sliding_window_view(counts, (3, 3)).sum(axis=(2, 3))
+        best = np.array(np.unravel_index(around.argmax(), around.shape))
+        return own[(np.abs(field - best) <= 1).all(axis=1)].mean(axis=0)
+
+
+def _edges(graph: Graph) -> NDArray[np.int64]:
+    """(m, 2) the edges of a small graph, each once; none of a large one."""
+    csr = graph.csr
+    if csr.n > EDGES_UP_TO:
+        return np.empty((0, 2), np.int64)
+    pairs = np.stack([csr.rows, csr.indices], axis=1).astype(np.int64)
+    return pairs if graph.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def check_picture(path: str, *, force: bool = False) -> None:
+    """Refuse a picture that cannot be drawn, before any work is done for it."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in SUFFIXES:
+        raise ParameterError(f"{path} must end in {', '.join(SUFFIXES)}")
+    if suffix != ".html":
+        need("matplotlib", "a picture of the map", extra="plot")
+    check_target(path, force=force)
+
+
+def draw(clf: Labeller, path: str | os.PathLike[str] | None, *, title: str = "", force: bool = False) -> Any:
+    """Draw the map of a fitted classifier to a file, or return a matplotlib figure."""
+    if path is None:
+        need("matplotlib", "a picture of the map", extra="plot")
+        return _figure(MapData.of(clf), title)
+    name = os.fspath(path)
+    check_picture(name, force=force)
+    data, suffix = MapData.of(clf), os.path.splitext(name)[1].lower()
+    with writing(name, force=force) as file:
+        if suffix == ".html":
+            file.write(html(data, title or "map").encode("utf-8", "replace"))
+        else:
+            _figure(data, title).savefig(file, format=suffix[1:], dpi=150)
+    return None
+
+
+def _colours(data: MapData) -> Doubles:
+    """(n, 3) the colour of each node: the hue of its class, paler where it is less certain."""
+    base = [*COLOURS[:HUES], *[PLAIN] * max(0, len(data.classes) - HUES), NOTHING]
+    table = np.array([[int(hex_[at : at + 2], 16) / 255 for at in (1, 3, 5)] for hex_ in base])
+    pale = np.where(data.codes < 0, 0, 0.8 * (1 - data.confidence))[:, None]
+    return table[data.codes] * (1 - pale) + pale
+
+
+def _figure(data: MapData, title: str) -> Any:
+    from matplotlib.figure import Figure
+
+    figure: Any = Figure(figsize=(11, 8), facecolor="white", layout="constrained")
+    axes, n = figure.subplots(), len(data.names)
+    _draw_edges(axes, data)
+    size = float(np.clip(20_000 / max(n, 1), 0.6, 120))
+    order = np.lexsort((data.confidence, data.codes >= 0))
+    colours = _colours(data)
+    points = data.positions[order]
+    axes.scatter(*points.T, c=colours[order], s=size, linewidths=0, zorder=2, rasterized=n > EDGES_UP_TO)
+    rings = data.positions[data.seeds]
+    axes.scatter(*rings.T, s=2.2 * size + 6, facecolors="none", edgecolors="black", linewidths=0.7, zorder=3)
+    _write_names(axes, data)
+    _note_strip(axes, data)
+    _draw_legend(axes, data)
+    axes.set_title(title, loc="left", fontsize=11, parse_math=False)
+    axes.set_aspect("equal")
+    axes.axis("off")
+    return figure
+
+
+def _draw_edges(axes: Any, data: MapData) -> None:
+    from matplotlib.collections import LineCollection
+
+    width = 0.7 if len(data.names) <= NAMES_UP_TO else 0.25
+    lines = list(data.positions[data.edges])
+    axes.add_collection(LineCollection(lines, colors="#d5d5d5", linewidths=width, zorder=1))
+
+
+def _write_names(axes: Any, data: MapData) -> None:
+    """Names of the nodes of a small graph, of the classes of a large one."""
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=2.5, foreground="white")]
+    if len(data.names) <= NAMES_UP_TO:
+        for name, (x, y) in zip(data.names, data.positions, strict=True):
+            text = {
+                "fontsize": 7,
+                "ha": "center",
+                "va": "bottom",
+                "path_effects": halo,
+                "zorder": 4,
+                "parse_math": False,
+            }
+            axes.annotate(_cut(name, 30), (x, y), xytext=(0, 6), textcoords="offset points", **text)
+        return
+    for code, name in enumerate(data.classes[:MOST_NAMES]):
+        spot = data.spot(code)
+        if spot is not None:
+            colour, weight = (COLOURS[code], "bold") if code < HUES else ("black", "normal")
+            style = {"color": colour, "weight": weight, "path_effects": halo, "zorder": 5, "parse_math": False}
+            axes.text(*spot, _cut(name, 30), fontsize=9, ha="center", va="center", **style)
+
+
+def _note_strip(axes: Any, data: MapData) -> None:
+    """Say what the strip below the map is."""
+    apart = data.positions[data.in_strip]
+    if len(apart):
+        note = f"{len(apart):,} nodes in small components, apart from the map"
+        place = {"xytext": (0, -8), "textcoords": "offset points", "va": "top"}
+        axes.annotate(note, apart.min(axis=0), fontsize=8, color="#626262", **place)
+
+
+def _draw_legend(axes: Any, data: MapData) -> None:
+    from matplotlib.lines import Line2D
+
+    def dot(colour: str, text: str, **more: Any) -> Any:
+        return Line2D([], [], marker="o", linestyle="none", color=colour, label=text, **more)
+
+    named = list(zip(data.classes, data.counts, strict=True))
+    rows = [
+        dot(COLOURS[code] if code < HUES else PLAIN, f"{_cut(name, 24)}  {count:,}")
+        for code, (name, count) in enumerate(named[:MOST_NAMES])
+    ]
+    if len(named) > MOST_NAMES:
+        rest = sum(count for _, count in named[MOST_NAMES:])
+        rows.append(dot(PLAIN, f"{len(named) - MOST_NAMES} more classes  {rest:,}"))
+    unreached = int((data.codes < 0).sum())
+    rows += [dot(NOTHING, f"no label  {unreached:,}")] if unreached else []
+    rows.append(dot("black", f"seed  {len(data.seeds):,}", fillstyle="none"))
+    legend = axes.legend(handles=rows, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8.5)
+    legend.set_title(f"class, nodes\n(stronger colour: {data.strength})", prop={"size": 8.5})
+    for text in legend.get_texts():
+        text.set_parse_math(False)
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+TEMPLATE = Path(__file__).parent / "viewer.html"
+LONGEST_NAME = 200
+
+
+def html(data: MapData, title: str) -> str:
+    """The page of a map."""
+    told = {
+        "title": title,
+        "classes": data.classes,
+        "counts": data.counts,
+        "colours": {"light": COLOURS, "dark": DARK},
+        "strength": data.strength,
+        "few": data.few,
+        "unreached": int((data.codes < 0).sum()),
+        "edges": _packed(data.edges.astype("<u4")),
+        "seeds": data.seeds.tolist(),
+        "names": [name[:LONGEST_NAME] for name in data.names],
+        "positions": _packed(data.positions.astype("<f4")),
+        "codes": _packed((data.codes + 1).astype("<u2")),
+        "confidence": _packed(np.rint(255 * data.confidence).astype(np.uint8)),
+        "spots": [None if (spot := data.spot(code)) is None else spot.tolist() for code in range(len(data.classes))],
+    }
+    # Nothing in the data can end the script element: every "<" is escaped.
+    text = json.dumps(told, ensure_ascii=True).replace("<", "\\u003c")
+    return TEMPLATE.read_text(encoding="utf-8").replace("/*DATA*/", text)
+
+
+def _packed(values: Any) -> str:
+    return base64.b64encode(values.tobytes()).decode()

@@ -1,0 +1,303 @@
+"""The web server: on this machine only, for the one who knows the address.
+
+The address has a random token in its path, so a page of another site cannot guess it. The ``Host`` header must name
+this machine and port, which stops DNS rebinding; an ``Origin`` header, if there is one, must be our own. Every answer
+has a Content-Security-Policy under which the page can load nothing from elsewhere.
+"""
+
+import asyncio
+import json
+import secrets
+import socket
+import threading
+import warnings
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from isotherm.errors import ParameterError
+from isotherm.page import answers
+from isotherm.page.answers import labels_file, model_file, seeds_file
+from isotherm.page.session import Session
+
+__all__ = ["Door", "application", "free_port", "new_token", "serve"]
+
+PAGE = Path(__file__).parent / "static"
+VENDOR = PAGE / "vendor"
+TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+MOST_BYTES = 1 << 20  # of a request
+HEARTBEAT = 15.0  # seconds between lines on a silent stream
+
+
+def new_token() -> str:
+    """A token that nobody guesses."""
+    return secrets.token_urlsafe(24)
+
+
+def free_port(port: int = 0) -> socket.socket:
+    """A socket on this machine only; port 0 takes any that is free."""
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+        listener.listen(128)  # so that the address answers as soon as it is printed
+    except OSError as error:
+        listener.close()
+        raise ParameterError(f"port {port} cannot be used: {error.strerror}; leave --port out for a free one") from None
+    return listener
+
+
+class Door:
+    """Lets in only requests to this host, from this origin, with a known method; adds the headers to every answer."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self.app = app
+        self.hosts = {f"{host}:{port}" for host in ("127.0.0.1", "localhost")}
+        self.origins = {f"http://{host}" for host in self.hosts}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        refusal = self.refusal(Request(scope))
+
+        async def with_headers(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] += [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+            await send(message)
+
+        if refusal is None:
+            await self.app(scope, receive, with_headers)
+        else:
+            await Response(refusal, status_code=403, media_type="text/plain")(scope, receive, with_headers)
+
+    def refusal(self, request: Request) -> str | None:
+        """Why a request is refused, or None."""
+        if request.headers.get("host") not in self.hosts:
+            return "wrong host"
+        if request.headers.get("origin", next(iter(self.origins))) not in self.origins:
+            return "wrong origin"
+        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return "wrong site"
+        return None if request.method in ("GET", "HEAD", "POST") else "wrong method"
+
+
+def application(session: Session, port: int, token: str) -> Starlette:
+    """The web application of a session; everything is below the token."""
+    calls = _Calls(session)
+    routes = [
+        Route("/", _file(PAGE / "index.html")),
+        Route("/{name:str}", _static(PAGE)),
+        Route("/vendor/{name:str}", _static(VENDOR)),
+        Route("/api/state", calls.state),
+        Route("/api/events", calls.events),
+        Route("/api/map", calls.map),
+        Route("/api/colours", calls.colours),
+        Route("/api/edges", calls.edges),
+        Route("/api/names", calls.names),
+        Route("/api/node/{node:int}", calls.node),
+        Route("/api/explain/{node:int}", calls.explain),
+        Route("/api/near/{node:int}", calls.near),
+        Route("/api/search", calls.search),
+        Route("/api/table", calls.table),
+        Route("/api/export/{kind:str}", calls.export),
+        Route("/api/{action:str}", calls.act, methods=["POST"]),
+    ]
+    return Starlette(routes=[Mount(f"/{token}", routes=routes)], middleware=[Middleware(Door, port=port)])
+
+
+def serve(session: Session, listener: socket.socket, token: str, *, ready: Callable[[], None] | None = None) -> None:
+    """Serve a session until the process is told to stop."""
+    import uvicorn
+
+    app = application(session, listener.getsockname()[1], token)
+    config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the page shows what is unreached, and how many seeds the classes have
+        session.start()
+        if ready is not None:
+            ready()
+        try:
+            uvicorn.Server(config).run(sockets=[listener])
+        finally:
+            session.stop()
+
+
+class _Calls:
+    """The answers to requests; those that take time are worked out in threads."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+
+    async def state(self, request: Request) -> Response:
+        return _json(await _aside(answers.state, self.session))
+
+    async def events(self, request: Request) -> Response:
+        return StreamingResponse(self._versions(request), media_type="text/event-stream")
+
+    async def _versions(self, request: Request) -> AsyncIterator[str]:
+        """A line for each new version; a page that sees one asks for the state."""
+        told, silent = 0, 0.0
+        while not await request.is_disconnected():
+            version = self.session.version
+            if version != told or silent >= HEARTBEAT:
+                told, silent = version, 0.0
+                yield f"data: {version}\n\n"
+            await asyncio.sleep(0.05)
+            silent += 0.05
+
+    async def map(self, request: Request) -> Response:
+        positions = self.session.positions
+        return _bytes(b"" if positions is None else positions.astype("<f4").tobytes())
+
+    async def colours(self, request: Request) -> Response:
+        return _bytes(await _aside(answers.colours, self.session, _number(request, "since")))
+
+    async def edges(self, request: Request) -> Response:
+        return _bytes(await _aside(answers.edges, self.session))
+
+    async def names(self, request: Request) -> Response:
+        return _json(await _aside(answers.names, self.session))
+
+    async def node(self, request: Request) -> Response:
+        return await self._about(answers.node, request)
+
+    async def explain(self, request: Request) -> Response:
+        return await self._about(answers.explained, request)
+
+    async def near(self, request: Request) -> Response:
+        return await self._about(answers.neighbourhood, request)
+
+    async def _about(self, answer: Callable[[Session, int], Any], request: Request) -> Response:
+        place = int(request.path_params["node"])
+        if place >= self.session.graph.n_nodes:
+            return _json({"error": "there is no such node"}, 404)
+        return _json(await _aside(answer, self.session, place))
+
+    async def search(self, request: Request) -> Response:
+        return _json(await _aside(answers.found, self.session, request.query_params.get("q", "")))
+
+    async def table(self, request: Request) -> Response:
+        order = request.query_params.get("order", "least")
+        return _json(await _aside(answers.table, self.session, _number(request, "class"), order))
+
+    async def export(self, request: Request) -> Response:
+        kinds = {"seeds": seeds_file, "labels": labels_file, "model": model_file}
+        make = kinds.get(request.path_params["kind"])
+        if make is None:
+            return _json({"error": "there is no such export"}, 404)
+        try:
+            name, content = await _aside(make, self.session)
+        except ValueError as error:
+            return _json({"error": str(error)}, 409)
+        quoted = name.encode("ascii", "replace").decode().replace('"', "")
+        return Response(
+            content,
+            media_type="application/octet-stream",
+            headers={"Content-Disposition": f'attachment; filename="{quoted}"'},
+        )
+
+    async def act(self, request: Request) -> Response:
+        """What a person does: a POST with JSON, which a form of another page cannot send."""
+        if request.headers.get("content-type") != "application/json":
+            return _json({"error": "the body must be JSON"}, 415)
+        body = await request.body()
+        try:
+            if len(body) > MOST_BYTES:
+                raise ParameterError("the request is too long")
+            said = json.loads(body)
+            await _aside(self._do, request.path_params["action"], said)
+        except (ValueError, KeyError, TypeError) as error:
+            return _json({"error": str(error)}, 400)
+        return _json(await _aside(answers.state, self.session))
+
+    def _do(self, action: str, said: dict[str, Any]) -> None:
+        session = self.session
+        actions: dict[str, Callable[[], None]] = {
+            "label": lambda: session.label(int(said["node"]), None if said["label"] is None else str(said["label"])),
+            "undo": session.undo,
+            "redo": session.redo,
+            "classes": lambda: session.add_classes([str(text) for text in said["names"]]),
+            "skip": lambda: session.skip(int(said["node"])),
+            "more": session.more,
+            "hue": lambda: session.give_hue(str(said["label"])),
+        }
+        if action not in actions:
+            raise ParameterError("there is no such action")
+        actions[action]()
+
+
+async def _aside(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """The answer of a function that takes time, from a thread that the end of the process does not wait for."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def finish(tell: Callable[[Any], None], outcome: Any) -> None:
+        if not future.done():  # the page may have gone
+            tell(outcome)
+
+    def work() -> None:
+        tell: Callable[[Any], None] = future.set_result
+        try:
+            outcome = answer(*arguments)
+        except Exception as error:
+            tell, outcome = future.set_exception, error
+        with suppress(RuntimeError):  # the server has stopped
+            loop.call_soon_threadsafe(finish, tell, outcome)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await future
+
+
+def _number(request: Request, name: str) -> int:
+    text = request.query_params.get(name, "")
+    return int(text) if text.isdecimal() else -1
+
+
+def _json(value: Any, status: int = 200) -> Response:
+    return JSONResponse(value, status_code=status)
+
+
+def _bytes(content: bytes) -> Response:
+    return Response(content, media_type="application/octet-stream")
+
+
+def _file(path: Path) -> Callable[[Request], Any]:
+    async def answer(request: Request) -> Response:
+        return Response(path.read_bytes(), media_type=TYPES[path.suffix])
+
+    return answer
+
+
+def _static(folder: Path) -> Callable[[Request], Any]:
+    """Files of a folder of this package, and nothing else."""
+    files = {path.name: path for path in folder.iterdir() if path.suffix in TYPES}
+
+    async def answer(request: Request) -> Response:
+        path = files.get(request.path_params["name"])
+        if path is None:
+            return Response("not found", status_code=404)
+        return Response(path.read_bytes(), media_type=TYPES[path.suffix])
+
+    return answer

@@ -1,0 +1,94 @@
+"""Pictures of the map, and the page in one file."""
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pages import View, browser
+
+import isotherm as iso
+from isotherm.page.picture import MapData
+from isotherm.paper.block_model import stochastic_block_model
+
+
+@pytest.fixture(scope="module")
+def clf() -> iso.DirichletClassifier:
+    graph = stochastic_block_model([60, 40], 0.3, 0.01, 0)
+    seeds = {node: "<b>left</b>" if node < 60 else "$right$" for node in range(0, 100, 4)}
+    return iso.DirichletClassifier().fit(graph, seeds)
+
+
+def test_classes_are_numbered_by_size(clf: iso.DirichletClassifier) -> None:
+    data = MapData.of(clf)
+    assert data.classes == ["<b>left</b>", "$right$"]
+    assert data.counts == sorted(data.counts, reverse=True)
+    assert [data.classes[code] for code in data.codes] == clf.labels_.tolist()
+    spot = data.spot(0)
+    assert spot is not None
+    assert np.abs(data.positions[:60].mean(axis=0) - spot).max() < 1
+
+
+@pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])
+def test_pictures(clf: iso.DirichletClassifier, tmp_path: Path, suffix: str, start: bytes) -> None:
+    path = tmp_path / f"map{suffix}"
+    clf.plot(path, title="a $map")
+    assert path.read_bytes().startswith(start)
+    with pytest.raises(iso.FileError, match="exists already"):
+        clf.plot(path)
+
+
+def test_a_figure(clf: iso.DirichletClassifier) -> None:
+    (axes,) = clf.plot().axes
+    texts = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert texts[0] == f"<b>left</b>  {MapData.of(clf).counts[0]}"
+    assert texts[-1] == "seed  25"
+
+
+def test_another_suffix_is_refused(clf: iso.DirichletClassifier, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.pdf, \.html"):
+        clf.plot(tmp_path / "map.txt")
+
+
+def test_the_page_in_one_file(clf: iso.DirichletClassifier, tmp_path: Path) -> None:
+    path = tmp_path / "map.html"
+    clf.plot(path, title="</script><script>alert(1)</script>")
+    text = path.read_text()
+    assert not re.search(r"https?://(?!www\.w3\.org)", text), "it needs nothing from elsewhere"
+    data = json.loads(re.search(r'id="data">(.*?)</script>', text, re.DOTALL)[1])  # type: ignore[index]
+    positions = np.frombuffer(base64.b64decode(data["positions"]), "<f4").reshape(-1, 2)
+    np.testing.assert_array_equal(positions, clf.graph_.layout())
+    edges = np.frombuffer(base64.b64decode(data["edges"]), "<u4").reshape(-1, 2)
+    ends = np.nonzero(np.triu(clf.graph_.adjacency.toarray()))
+    assert sorted(edges.tolist()) == np.stack(ends, axis=1).tolist()
+    assert text.count("<script") == 2
+
+
+def test_the_page_in_one_file_in_a_browser(clf: iso.DirichletClassifier, tmp_path: Path) -> None:
+    path = tmp_path / "map.html"
+    clf.plot(path, title="</script><script>alert(1)</script>")
+    with browser() as window:
+        view = View(window, path.as_uri())
+        colours = _colours(view)
+        assert len(colours) > 5, "points are drawn"
+        view.page.fill("#search", "1")
+        view.page.keyboard.press("Enter")
+        assert view.page.inner_text("#told").split("\n")[0] == "1", "the node with this very name comes first"
+        view.page.fill("#search", "17")
+        view.page.click("#hits button")
+        assert "17" in view.page.inner_text("#told")
+        view.page.click("#legend button")
+        assert _colours(view) != colours
+        assert view.errors == []
+        assert view.elsewhere == []
+
+
+def _colours(view: View) -> list[Any]:
+    read = """(() => { const map = document.getElementById("map"), found = new Set();
+      const pixels = map.getContext("2d").getImageData(0, 0, map.width, map.height).data;
+      for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3]) found.add(pixels.slice(i, i + 3).join());
+      return [...found].sort(); })()"""
+    return view.get(read)
