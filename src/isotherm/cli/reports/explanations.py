@@ -1,4 +1,4 @@
-"""What ``isotherm explain`` says of a node."""
+"""What ``isotherm explain`` says about a node, and the sheet of ``isotherm suggest``: nodes to label."""
 
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isotherm.cli.terminal.tables import aligned, arrow, bar, counted, shown
-from isotherm.cli.terminal.wording import UsageError
+from isotherm.cli.terminal.messages import UsageError
+from isotherm.cli.terminal.text import aligned, arrow, bar, counted, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from isotherm.arrays import Ints
+    from isotherm.arrays import Doubles, Ints
     from isotherm.classifier import DirichletClassifier
     from isotherm.graphs import Graph
     from isotherm.insight.explain.explanation import Explanation
 
-__all__ = ["Account", "accounts", "found_nodes", "joined", "labels_of"]
+__all__ = ["NodeReport", "explained_nodes", "matching_nodes", "share_columns", "sheet_columns"]
 
 MOST_CLASSES = 5
 LONGEST_PATH = 8
@@ -27,7 +27,7 @@ MOST_COMPARED = 20_000  # names that are searched for similar ones
 
 
 @dataclass(frozen=True)
-class Account:
+class NodeReport:
     """Why a node has its label.
 
     Attributes
@@ -76,7 +76,7 @@ class Account:
         if not several and self.confidence is not None and not (self.known and self.confidence == 1):
             facts.append(f"confidence {self.confidence:.3f}")
         note = f" ({', '.join(facts)})" if facts else ""
-        return f"{shown(self.node)}: {shown(joined(self.label)) or 'no label'}{note}"
+        return f"{shown(self.node)}: {shown(_joined(self.label)) or 'no label'}{note}"
 
     def _class_table(self) -> str:
         decided = all("probability" in each for each in self.classes)
@@ -104,24 +104,24 @@ class Account:
         for each in self.seeds:
             path = _path(each["path"]) if "path" in each else ""
             rows.append(
-                [shown(each["seed"]), shown(joined(each["label"])), _percent(each["share"]), bar(each["share"]), path]
+                [shown(each["seed"]), shown(_joined(each["label"])), _percent(each["share"]), bar(each["share"]), path]
             )
         rest = 1 - sum(each["share"] for each in self.seeds)
         note = f"\nand {self.left_out:,} more, {_percent(max(rest, 0))} together" if self.left_out else ""
         return aligned(rows, left=(0, 1, 3, 4)) + note
 
 
-def accounts(
-    clf: "DirichletClassifier", explained: "Iterable[Explanation]", *, top: int | None, paths: int
-) -> list[Account]:
-    """An account of each node, with its first seeds and the paths to some of them."""
-    explained = list(explained)
-    if not explained:  # do not compute confidence for nothing
+def explained_nodes(
+    clf: "DirichletClassifier", explanations: "Iterable[Explanation]", *, top: int | None, paths: int
+) -> list[NodeReport]:
+    """A report on each node, with its first seeds and the paths to some of them."""
+    explanations = list(explanations)
+    if not explanations:  # do not compute confidence for nothing
         return []
-    places = clf.graph_.index([each.node for each in explained])
-    pairs = labels_of(clf, places)
+    places = clf.graph_.index([each.node for each in explanations])
+    pairs = _labels_at(clf, places)
     return [
-        Account(
+        NodeReport(
             node=each.node,
             label=label,
             confidence=confidence if clf.calibration or place in clf.seeds_.nodes else None,
@@ -133,11 +133,41 @@ def accounts(
             note=each.note,
             experts=each.experts,
         )
-        for each, place, (label, confidence) in zip(explained, places.tolist(), pairs, strict=True)
+        for each, place, (label, confidence) in zip(explanations, places.tolist(), pairs, strict=True)
     ]
 
 
-def labels_of(clf: "DirichletClassifier", places: "Ints") -> list[tuple[Any, Any]]:
+def share_columns(explanations: "Iterable[Explanation]", top: int | None) -> dict[str, list[Any]]:
+    """A table of shares, with one row for each node and each of its seeds."""
+    columns: dict[str, list[Any]] = {"node": [], "seed": [], "label": [], "share": []}
+    for each in explanations:
+        columns["node"] += [each.node] * len(each.seed[:top])
+        columns["seed"] += each.seed[:top].tolist()
+        columns["label"] += map(_joined, each.label[:top].tolist())
+        columns["share"] += each.share[:top].tolist()
+    return columns
+
+
+def sheet_columns(nodes: Any, values: "Doubles", clf: "DirichletClassifier | None") -> dict[str, list[Any]]:
+    """A sheet of nodes to label, with an empty column to fill in.
+
+    Node and label are named as in the file of seeds. Guess, confidence and value follow; without a classifier nothing
+    is guessed. A filled-in sheet can be read as a file of seeds: `sheet_places` in
+    `isotherm.io.tables.guessing.names` knows the added columns.
+    """
+    present = [(None, 0.0)] * len(nodes) if clf is None else _labels_at(clf, clf.graph_.index(nodes))
+    names = {} if clf is None else clf.seed_columns_
+    filled = {"node": nodes.tolist(), "label": [None] * len(nodes)}
+    columns = {names.get(role, role): filled[role] for role in names or filled}
+    added: dict[str, list[Any]] = {
+        "guess": [None if label in (None, []) else _joined(label) for label, _ in present],
+        "confidence": [min(each, default=0.0) if isinstance(each, list) else each for _, each in present],
+        "value": np.asarray(values).tolist(),
+    }
+    return columns | {name: column for name, column in added.items() if name not in columns}
+
+
+def _labels_at(clf: "DirichletClassifier", places: "Ints") -> list[tuple[Any, Any]]:
     """Label and confidence of each node, or lists of them if nodes may have several; None and 0 if unreached."""
     labels, confidence = clf.labels_[places], clf.confidence_[places]
     if clf.fitted_.outcome.several:
@@ -169,7 +199,7 @@ def _classes(clf: "DirichletClassifier", place: int, explained: "Explanation") -
     return found
 
 
-def joined(label: Any) -> Any:
+def _joined(label: Any) -> Any:
     """A label; several labels as one text."""
     return ", ".join(map(str, label)) if isinstance(label, list | tuple) else label
 
@@ -188,7 +218,7 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f}%" if share >= 0.001 or share == 0 else f"{100 * share:.1g}%"
 
 
-def found_nodes(texts: list[str], graph: "Graph") -> list[Any]:
+def matching_nodes(texts: list[str], graph: "Graph") -> list[Any]:
     """The nodes with these ids; ``7`` also matches the integer."""
     from isotherm.io import match_seeds
     from isotherm.io.errors import shorten

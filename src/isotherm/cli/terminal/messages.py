@@ -1,29 +1,28 @@
-"""What commands say on stderr: sentences of the library, with options in place of parameters."""
+"""What commands say on stderr: sentences of the library and of the parser, with options in place of parameters."""
 
 import sys
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from shlex import quote
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args, get_origin
 
 from isotherm.errors import Option, Worded, worded
 
+if TYPE_CHECKING:
+    from cyclopts import CycloptsError
+
 __all__ = [
-    "INTERRUPTED",
     "LABELS",
     "OUTPUT",
     "ChoiceError",
     "UsageError",
     "WarnedError",
-    "collected_warnings",
     "in_options",
-    "refuse_warnings",
+    "option_name",
     "say",
     "usage_errors",
+    "usage_sentence",
 ]
-
-INTERRUPTED = "isotherm: interrupted"
 
 Spellings: TypeAlias = Mapping[Option, str]
 """Parameters whose option has another name; in general ``max_iter`` is ``--max-iter``."""
@@ -49,6 +48,7 @@ LABELS: Spellings = {
     Option("header", False): "--no-labels-header",
 }
 OUTPUT: Spellings = {Option("format"): "--output-format"}
+EXPECTED: dict[Any, str] = {int: "give a whole number", float: "give a number", bool: "give true or false"}
 
 
 class UsageError(Worded, ValueError):
@@ -73,6 +73,15 @@ def say(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def option_name(parameter: str) -> str:
+    """The option for a parameter, or for a field of a group of options.
+
+    >>> option_name("max_iter")
+    '--max-iter'
+    """
+    return f"--{parameter.replace('_', '-')}"
+
+
 def in_options(message: BaseException | str, spellings: Spellings = COMMON) -> str:
     """The sentence of an error or a warning, with options in place of parameters.
 
@@ -87,7 +96,7 @@ def _spelled(option: Option, spellings: Spellings) -> str:
     known = {**COMMON, **spellings}
     if option in known:
         return known[option]
-    name = known.get(Option(option.name), f"--{option.name.replace('_', '-')}")
+    name = known.get(Option(option.name), option_name(option.name))
     return name if option.value is ... or option.value is True else f"{name} {quote(str(option.value))}"
 
 
@@ -120,28 +129,24 @@ def usage_errors(spellings: Spellings = COMMON, culprit: str | None = None) -> I
         raise UsageError(f"{culprit}: " * (culprit is not None) + in_options(error, spellings)) from None
 
 
-def refuse_warnings(sentences: Sequence[str], *, quiet: bool) -> None:
-    """End a strict command that had warnings; they are listed here if they were not printed before."""
-    if sentences:
-        for sentence in sentences if quiet else ():
-            say(f"isotherm: warning: {sentence}")
-        number = "was 1 warning" if len(sentences) == 1 else f"were {len(sentences)} warnings"
-        raise WarnedError(f"the output is complete, but there {number}, so --strict ends with status 3")
+def usage_sentence(error: "CycloptsError") -> str:
+    """What the parser found wrong with the arguments, and what to do, in one sentence."""
+    from cyclopts import CoercionError, MissingArgumentError, UnusedCliTokensError, ValidationError
+
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        return f"{error.unused_tokens[0]} is one argument too many"
+    if isinstance(error, MissingArgumentError) and error.argument:
+        return f"{error.keyword} needs a value" if error.keyword else f"{error.argument.name} is missing"
+    if isinstance(error, CoercionError) and error.token:
+        return f"{error.token.keyword} is {error.token.value}: {_expected(error.target_type)}"
+    if isinstance(error, ValidationError) and error.argument:
+        token = error.argument.tokens[0]
+        return f"{token.keyword} is {token.value}: {error.exception_message}"
+    sentences = " ".join(str(error).replace('"', "").split()).replace("?", ".").rstrip(".").split(". ")
+    return "; ".join(sentence[:1].lower() + sentence[1:] for sentence in sentences)
 
 
-@contextmanager
-def collected_warnings(quiet: bool) -> Iterator[list[str]]:
-    """Collect the warnings of a job, and print them unless it is to be quiet."""
-    sentences: list[str] = []
-    show = warnings.showwarning
-
-    def collect(message: Warning | str, *rest: Any, **more: Any) -> None:
-        sentences.append(in_options(message))
-        if not quiet:
-            show(message, *rest, **more)
-
-    warnings.showwarning = collect
-    try:
-        yield sentences
-    finally:
-        warnings.showwarning = show
+def _expected(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return f"choose from {', '.join(get_args(kind))}"
+    return EXPECTED.get(kind, "give another value")
