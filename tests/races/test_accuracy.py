@@ -20,8 +20,8 @@ from benchmarks.accuracy.statistics import Panel, estimate
 from benchmarks.accuracy.tables import difference_table, method_table
 from small_data import write_graph
 
-from isotherm.study.comparison.methods import METHODS, Method
-from isotherm.study.comparison.scores import Answer
+from isotherm.study.methods import METHODS, Method
+from isotherm.study.scores import Answer
 
 
 @pytest.fixture

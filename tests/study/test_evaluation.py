@@ -9,7 +9,8 @@ from isotherm.labelling.rules import RULES, TEMPERATURE_RULES
 from isotherm.seeds import sample
 from isotherm.seeds.encoding import encode_labels
 from isotherm.study.datasets import karate_club
-from isotherm.study.evaluation import class_scores, evaluate
+from isotherm.study.evaluation import evaluate
+from isotherm.study.scores import class_scores
 
 
 def test_scores_are_those_of_scikit_learn() -> None:
