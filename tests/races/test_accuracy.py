@@ -176,7 +176,7 @@ def test_the_options_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_share_of_each_class_has_a_seed_of_each() -> None:
     truth = np.repeat([0, 1, 2, -1], [300, 90, 3, 50])
-    seeds = graphs.BY_CLASS["1% of each class"](truth, np.random.default_rng(0))
+    seeds = graphs.BY_CLASS["1% of each class"](truth, rng=np.random.default_rng(0))
     assert np.bincount(truth[seeds]).tolist() == [3, 1, 1]
 
 

@@ -118,23 +118,24 @@ def evaluate(
                 **solving.for_classifier(),
             )
         if plot is not None:
-            from isotherm.cli.reports.picture import draw_rules
+            from isotherm.cli.reports.picture import draw_evaluation
 
             with exit_cleanly():
-                draw_rules(found, plot, force=force)
-        from isotherm.cli.reports import scores
+                draw_evaluation(found, plot, force=force)
+        from isotherm.cli.reports.scores import ScoreTable, evaluation_json, evaluation_text
 
+        table = ScoreTable.of_rules(found)
         if output is not None:
-            write_columns(output, scores.draws(found), TableFormat(output_format, force))
+            write_columns(output, table.columns(), TableFormat(output_format, force))
         written = [f"The picture is in {plot}"] * bool(plot)
         written += [f"All draws are in {output}"] * bool(output and output != "-")
         job.say(str(files), *(written or [""]))
         if json:
-            print(scores.as_json(found, policy))
+            print(evaluation_json(found, policy))
         elif latex:
-            print(scores.as_latex(found))
+            print(table.latex())
         elif output != "-":
-            print(scores.text(found, policy, per_class=per_class, confused=confusion))
+            print(evaluation_text(found, policy, per_class=per_class, confusion_matrix=confusion))
 
 
 def _rules(wanted: tuple[str, ...], solving: Solving) -> tuple[str, ...]:
