@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from isotherm.arrays import Doubles, Floats, Mask
-from isotherm.insight.minimum import minimum
+from isotherm.probability.optimise import minimum
 
 __all__ = ["LEAST", "LabelOdds", "fit_odds"]
 

@@ -1,25 +1,27 @@
-"""Logistic regression with several classes, fast for few rows.
+"""Multinomial logistic regression, fast for few rows.
 
-The loss is that of scikit-learn: the log-loss of the rows, plus the squared weights over 2 C; biases are free. Rows are
-centered and turned to their principal axes. With more columns than rows, these are found through the inner products of
-the rows, the Gram matrix, and weights are sums over rows. On its principal axes the curvature of the loss is close to
-diagonal; divided by its square root, the weights are found in a few dozen steps.
+The loss is scikit-learn's: the log-loss of the rows, plus the squared weights over 2 C; biases are not penalised. Rows
+are centered and rotated to their principal axes. With more columns than rows, the axes are found through the Gram
+matrix, the inner products of the rows, and the weights are sums over rows. On the principal axes the curvature of the
+loss is nearly diagonal; preconditioned by it, L-BFGS needs a few dozen steps.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_array, diags_array, issparse
 
-from isotherm.arrays import Doubles, Ints
-from isotherm.insight.minimum import minimum
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.probability.evidence import Rows
+from isotherm.probability.optimise import minimum
 
-__all__ = ["Weights", "fit_columns", "fit_gram"]
+__all__ = ["Weights", "fit_columns", "fit_gram", "unit_lengths", "unit_rows"]
 
 MOST_ITERATIONS = 50
-GRADIENT = 1e-2  # largest slope of the loss, in seeds, at which it counts as found
-PROGRESS = 1e-5  # or smallest relative progress
-LEAST_AXIS = 1e-6  # squared, relative to the longest
-CURVATURE = 0.1  # usual product of a probability and its complement
+GRADIENT = 1e-2  # gradient tolerance of L-BFGS, in seeds
+PROGRESS = 1e-5  # relative decrease of the loss at which L-BFGS stops
+LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
+CURVATURE = 0.1  # typical p (1 - p), for the preconditioner
 
 
 class Weights(NamedTuple):
@@ -38,7 +40,7 @@ class Weights(NamedTuple):
 
 
 def fit_columns(rows: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights:
-    """Fit to rows (s, d) of the classes ``codes`` (s,): logits are ``rows @ weights + bias``. Each class has a row.
+    """Fit to rows (s, d) with classes ``codes`` (s,): logits are ``rows @ weights + bias``. Each class needs a row.
 
     >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> found = fit_columns(rows, codes, 2, c=1.0)
@@ -54,7 +56,7 @@ def fit_columns(rows: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weig
 
 
 def fit_gram(gram: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights:
-    """The same from the inner products (s, s) of rows; logits of a node are its products with them times the weights.
+    """The same from the Gram matrix (s, s); the logits of a node are its inner products with the rows, times weights.
 
     >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> found = fit_gram(rows @ rows.T, codes, 2, c=1.0)
@@ -70,14 +72,14 @@ def fit_gram(gram: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights
 
 
 def _longest(products: Doubles) -> tuple[Doubles, Doubles]:
-    """The squared lengths of principal axes, and the axes as columns, without the shortest."""
+    """The squared lengths of the principal axes, and the axes as columns; the shortest are dropped."""
     squares, axes = np.linalg.eigh(products)
     long = squares > max(LEAST_AXIS * squares[-1], np.finfo(np.float32).tiny)
     return squares[long], axes[:, long]
 
 
 def _fit_on_axes(rows: Doubles, squares: Doubles, codes: Ints, n_classes: int, c: float) -> tuple[Doubles, Doubles]:
-    """Weights and biases for rows (s, r) on their principal axes, whose squared lengths are given."""
+    """Weights and biases for rows (s, r) in the coordinates of their principal axes."""
     scale = 1 / np.sqrt(CURVATURE * squares + 1 / c)
     loss = _Loss(rows * scale, codes, n_classes, scale**2 / c)
     options = {"maxiter": MOST_ITERATIONS, "gtol": GRADIENT, "ftol": PROGRESS}
@@ -111,3 +113,23 @@ class _Loss:
         found /= sums
         found[self.places, self.codes] -= 1
         return value, np.concatenate([(self.rows.T @ found + pull).ravel(), found.sum(axis=0)])
+
+
+def unit_rows(features: Rows) -> Rows:
+    """Rows of length 1; the columns of dense features are standardised first."""
+    if issparse(features):
+        lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
+        return csr_array(diags_array(np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)) @ features)
+    known = features.any(axis=1)
+    scaled = features - (features.mean(axis=0, where=known[:, None]) if known.any() else 0.0)
+    scaled[~known] = 0
+    spread = np.sqrt(np.einsum("nd,nd->d", scaled, scaled) / max(known.sum(), 1))
+    scaled /= np.where(spread > 0, spread, 1)
+    return unit_lengths(scaled)
+
+
+def unit_lengths(rows: Floats) -> Floats:
+    """Rows divided by their lengths, in place; rows of zeros stay."""
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+    rows /= np.where(lengths > 0, lengths, 1)[:, None]
+    return rows

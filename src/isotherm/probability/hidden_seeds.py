@@ -1,8 +1,8 @@
-"""Held-out seeds: hide some of the known labels, and see what the classifier makes of these nodes.
+"""Hidden seeds: hide some of the known labels, and see what the heat of the other seeds says about these nodes.
 
-The seeds are dealt into three folds. Each fold is hidden in turn, and the problem is solved with the other seeds: this
-gives the temperatures that the hidden seeds would have if they were not seeds. Rules are selected and probabilities
-calibrated on these. A thousand hidden seeds are enough, so if one fold has as many, the others are not needed.
+The seeds are dealt into three folds. Each fold is hidden in turn, and the problem is solved with the other seeds. This
+gives the temperatures that the hidden seeds would have if they were not seeds; probabilities are calibrated on these.
+A thousand hidden seeds are enough, so if one fold has as many, the others are not needed.
 """
 
 import warnings
@@ -18,20 +18,20 @@ from isotherm.equilibrium.columns import UnreachedWarning
 from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import Csr
-from isotherm.insight.confidence.neighbourhood import Features, Warmth
-from isotherm.labelling.rules import FALLBACK, TEMPERATURE_RULES, TemperatureRule
+from isotherm.probability.node_features import FeatureField, Features, NodeFeatures
 from isotherm.seeds import Seeds
 
-__all__ = ["Fold", "HeldOut", "hold_out"]
+__all__ = ["Fold", "HiddenLabels", "HiddenSeeds", "hide_seeds"]
 
 FOLDS = 3
 ENOUGH = 1000  # hidden seeds
-LARGEST_ERROR = 0.15  # standard error of the mean over classes of the share of seeds that are found, if it is a half
+LARGEST_ERROR = 0.15  # worst-case standard error of balanced accuracy
 SAMPLE = 10_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
 MOST_ENTRIES = 10_000_000  # sampled nodes times classes
-AT_ONCE = 1 << 20  # entries of seeds that are looked at together, about
+AT_ONCE = 1 << 20  # graph entries per batch when seeds are hashed
 
 Solve: TypeAlias = Callable[[Seeds], Features]  # solves with these seeds only
+HiddenLabels: TypeAlias = Callable[[Features, Seeds, Ints], Ints]  # labels of some nodes, given the visible seeds
 
 
 class Fold(NamedTuple):
@@ -43,26 +43,25 @@ class Fold(NamedTuple):
         (h,) positions of its seeds in the graph, ascending.
     codes
         (h,) their class numbers.
-    warmth
+    features
         Their features while hidden.
     mean
         (K,) mean temperature of each class over all reached nodes.
     sample
         Features of some non-seed nodes.
-    predicted
-        For each rule on temperatures, (h,) the class numbers that it predicts for the hidden seeds; -1 where unreached.
     labels
-        (n,) the class numbers of all nodes by `FALLBACK`, -1 where unreached; empty if they are in other processes or
-        not needed.
+        (h,) class numbers that a rule on temperatures gives to the hidden seeds; empty if no rule was given.
+    warmest
+        (n,) the class that is warmest relative to its mean, -1 where unreached; empty if it is not needed.
     """
 
     hidden: Ints
     codes: Ints
-    warmth: Warmth
+    features: NodeFeatures
     mean: Doubles
-    sample: Warmth
-    predicted: dict[str, Ints]
-    labels: NDArray[np.int32] = np.empty(0, np.int32)
+    sample: NodeFeatures
+    labels: Ints
+    warmest: NDArray[np.int32]
 
     def split(self) -> "tuple[Fold, ...]":
         """Split the fold in three, as if each third had been hidden separately."""
@@ -70,16 +69,16 @@ class Fold(NamedTuple):
             self._replace(
                 hidden=self.hidden[first::FOLDS],
                 codes=self.codes[first::FOLDS],
-                warmth=self.warmth.every(FOLDS, first),
-                predicted={rule: codes[first::FOLDS] for rule, codes in self.predicted.items()},
+                features=self.features.every(FOLDS, first),
+                labels=self.labels[first::FOLDS],
             )
             for first in range(FOLDS)
         )
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
-    """All held-out seeds, by fold.
+class HiddenSeeds:
+    """All hidden seeds, by fold.
 
     Attributes
     ----------
@@ -98,33 +97,24 @@ class HeldOut:
     n_lone: int
     at_once: bool = False
 
-    @property
-    def n_hidden(self) -> int:
-        """Number of hidden seeds."""
-        return sum(len(fold.hidden) for fold in self.folds)
-
     def batches(self) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
-        """The nodes that were hidden at once, in the order of the folds, and the labels of all nodes then."""
+        """The nodes that were hidden together, in the order of the folds, and the `Fold.warmest` of all nodes then."""
         for batch in [self.folds] if self.at_once else [(fold,) for fold in self.folds]:
-            yield np.concatenate([fold.hidden for fold in batch]), batch[0].labels
+            yield np.concatenate([fold.hidden for fold in batch]), batch[0].warmest
 
     def joined(self, name: str) -> NDArray[Any]:
         """The attribute of this name, concatenated over the folds."""
         return np.concatenate([getattr(fold, name) for fold in self.folds])
 
-    def predicted(self, rule: str) -> Ints:
-        """The class numbers that a rule predicts for all hidden seeds; -1 where unreached."""
-        return np.concatenate([fold.predicted[rule] for fold in self.folds])
 
-
-def hold_out(seeds: Seeds, graph: Graph, solve: Solve, *, labelled: bool = True) -> HeldOut:
+def hide_seeds(
+    seeds: Seeds, graph: Graph, solve: Solve, *, label: HiddenLabels | None = None, need_warmest: bool = False
+) -> HiddenSeeds:
     """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
 
-    With ``labelled``, all nodes are labelled then, which some experts need.
-
     Seeds are sorted by class, then by `_scrambled`, and dealt to the folds in turn. (If they were dealt by ascending
-    degree, hidden seeds would be more like those that remain than other nodes are, and confidence too high.) The only
-    seed of a class is never hidden. The folds depend on the order of the nodes only to break ties.
+    degree, hidden seeds would resemble the visible seeds more than other nodes do, and confidence would be too high.)
+    The only seed of a class is never hidden. The folds depend on the order of the nodes only to break ties.
     """
     order = np.lexsort((_scrambled(graph.csr, seeds.nodes), seeds.codes))
     order = order[seeds.counts[seeds.codes[order]] > 1]
@@ -133,21 +123,23 @@ def hold_out(seeds: Seeds, graph: Graph, solve: Solve, *, labelled: bool = True)
     needed = next(
         (count for count in range(1, len(dealt)) if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS
     )
-    folds = tuple(_fold(seeds, hidden, sample, solve, labelled) for hidden in dealt[:needed])
+    folds = tuple(_fold(seeds, hidden, sample, solve, label, need_warmest) for hidden in dealt[:needed])
     n_lone = len(seeds.codes) - len(order)
-    return HeldOut(folds[0].split(), sample, n_lone, True) if needed == 1 and folds else HeldOut(folds, sample, n_lone)
+    if needed == 1 and folds:
+        return HiddenSeeds(folds[0].split(), sample, n_lone, at_once=True)
+    return HiddenSeeds(folds, sample, n_lone)
 
 
 def _enough(codes: Ints) -> bool:
-    """Whether hidden seeds of these classes tell how well seeds are found, overall and in the mean over classes."""
+    """Whether hidden seeds of these classes determine accuracy and balanced accuracy well enough."""
     counts = np.unique(codes, return_counts=True)[1]
     return len(codes) >= ENOUGH and bool(np.sqrt((0.25 / counts).sum()) <= LARGEST_ERROR * len(counts))
 
 
 def _scrambled(csr: Csr, nodes: Ints) -> NDArray[np.uint64]:
-    """A number for each node that seems random, but is the same however nodes are numbered.
+    """A hash of each node that does not depend on how nodes are numbered.
 
-    It is a hash of the node's number of neighbours and of theirs, so nodes with equal surroundings have equal numbers.
+    It is made of the degrees of the node and of its neighbours, so nodes with equal surroundings have equal hashes.
     """
     counts = csr.indptr[nodes + 1] - csr.indptr[nodes]
     found = _mixed(counts)
@@ -158,7 +150,7 @@ def _scrambled(csr: Csr, nodes: Ints) -> NDArray[np.uint64]:
 
 
 def _mixed(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """Other numbers for these, in an order that seems random, by the mixing steps of SplitMix64."""
+    """The mixing steps of SplitMix64: a pseudo-random permutation of 64-bit integers."""
     mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -166,7 +158,7 @@ def _mixed(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
 
 
 def _sampled(seeds: Seeds, n_nodes: int) -> Ints:
-    """Some nodes that are no seeds, evenly spaced."""
+    """Some non-seed nodes, evenly spaced."""
     others = n_nodes - len(seeds.nodes)
     count = min(SAMPLE, max(1, MOST_ENTRIES // seeds.n_classes), others)
     places = np.linspace(0, others - 1, count).astype(np.int64)  # among the others
@@ -174,27 +166,21 @@ def _sampled(seeds: Seeds, n_nodes: int) -> Ints:
     return places + np.searchsorted(before, places, side="right")
 
 
-def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, labelled: bool) -> Fold:
+def _fold(
+    seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, label: HiddenLabels | None, need_warmest: bool
+) -> Fold:
     rest = seeds.take(np.delete(np.arange(len(seeds.codes)), hidden))
     with warnings.catch_warnings():
         for category in (UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
             warnings.simplefilter("ignore", category)
         field = solve(rest)
-    nodes = seeds.nodes[hidden]
-    warmth = field.at(nodes)
+    nodes, none = seeds.nodes[hidden], np.empty(0, np.int32)
     return Fold(
         nodes,
         seeds.codes[hidden],
-        warmth,
+        field.at(nodes),
         field.mean,
         field.at(sample),
-        {name: _predicted(rule, field, rest, nodes, warmth) for name, rule in TEMPERATURE_RULES.items()},
-        field.labels(FALLBACK, rest) if labelled else np.empty(0, np.int32),
+        none if label is None else label(field, rest, nodes),
+        field.warmest() if need_warmest and isinstance(field, FeatureField) else none,
     )
-
-
-def _predicted(rule: TemperatureRule, field: Features, seeds: Seeds, nodes: Ints, warmth: Warmth) -> Ints:
-    with np.errstate(invalid="ignore"):  # a class that no visible seed has
-        scores = field.scores(rule, seeds, nodes)
-    codes = np.nan_to_num(scores, nan=-np.inf).argmax(axis=1)
-    return np.where(np.isnan(warmth.temperatures[:, 0]), -1, codes)

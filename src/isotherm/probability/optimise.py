@@ -1,4 +1,4 @@
-"""Linear algebra on small matrices: with one thread, and the least value of a loss with few parameters."""
+"""Small fits: minimise a loss with few parameters, with one thread of linear algebra."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -9,13 +9,13 @@ from isotherm.arrays import Doubles
 
 __all__ = ["fitting_threads", "minimum"]
 
-LARGE = 10**8  # multiplications in a product from which several threads pay
+LARGE = 10**8  # multiplications in a product; from here on several threads pay
 
 
 def fitting_threads(work: int = 0) -> AbstractContextManager[Any]:
-    """Let products of matrices with ``work`` multiplications take one thread, unless they are large.
+    """Limit matrix products of ``work`` multiplications to one thread, unless they are large.
 
-    Further threads would wait for the next product, and on busy cores take many times as long as the product itself.
+    On busy cores, waiting for further threads takes many times as long as a small product itself.
     """
     return _libraries().limit(limits=None if work >= LARGE else 1, user_api="blas")
 
@@ -28,7 +28,7 @@ def minimum(
     options: Mapping[str, Any] | None = None,
     work: int = 0,
 ) -> Doubles:
-    """The parameters with the least loss, which gives its value and gradient with so much work, by L-BFGS."""
+    """Minimise a loss by L-BFGS; it returns its value and gradient, at the cost of ``work`` multiplications."""
     from scipy.optimize import minimize  # slow to import, and not needed where no seed can be hidden
 
     with fitting_threads(work):
@@ -38,7 +38,7 @@ def minimum(
 
 @cache
 def _libraries() -> Any:
-    """The libraries of linear algebra in this process; to find them takes some milliseconds."""
+    """Controls the linear algebra libraries of this process; finding them takes some milliseconds."""
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
