@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from isotherm.equilibrium.solvers import Solution
     from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
     from isotherm.equilibrium.temperatures import solve_dirichlet
+    from isotherm.exploring import explore
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
     from isotherm.insight.confidence.calibration import CalibrationWarning
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
     from isotherm.insight.suggest.first import suggest
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_seeds, write_labels
     from isotherm.labelling.scikit_learn.folds import CutGraphWarning, WholeGraph
-    from isotherm.opening import explore
     from isotherm.paper.block_model import BlockModel
     from isotherm.seeds import LabelWarning, RareClassWarning
     from isotherm.study.splits import LabelSplit, cross_val_score
@@ -81,7 +81,7 @@ _HOMES = {
     "WholeGraph": "labelling.scikit_learn.folds",
     "ZeroRowWarning": "graphs.neighbours",
     "cross_val_score": "study.splits",
-    "explore": "opening",
+    "explore": "exploring",
     "load": "classifier",
     "pack_edges": "io",
     "read_graph": "io",

@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
-from isotherm.explorer.doors import Explorable
 from isotherm.insight.answers import Answering
 from isotherm.insight.experts.evidence import AUTO, default_evidence, read_evidence
 from isotherm.insight.exports import Exporting
@@ -17,6 +16,7 @@ from isotherm.labelling.changes import changed_seeds
 from isotherm.labelling.progress import error_bar
 from isotherm.labelling.rules import DEFAULT_RULE
 from isotherm.labelling.scikit_learn.estimator import FittedAttribute, NodeClassifier
+from isotherm.page.page_methods import Explorable
 from isotherm.seeds import as_seeds
 
 __all__ = ["DirichletClassifier", "load"]

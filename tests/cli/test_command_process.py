@@ -246,7 +246,7 @@ def test_what_no_command_uses_is_not_loaded(folder: Path) -> None:
     loaded, half = result.stdout.splitlines()
     assert "sklearn.base" in loaded.split()
     heavy = {"scipy.stats._stats_py", "scipy.spatial._kdtree", "pandas.core.api", "numpy.f2py.f2py2e"}
-    slow = {"isotherm.kernels.reference", "isotherm.layout", "numpy.testing._private.utils", "scipy.optimize"}
+    slow = {"isotherm.kernels.reference", "isotherm.map_layout", "numpy.testing._private.utils", "scipy.optimize"}
     assert not (heavy | slow) & set(loaded.split())
     assert half == "0.5"  # it is there when it is asked for
 

@@ -198,7 +198,7 @@ class Graph(Constructors):
         >>> ring.layout().shape
         (6, 2)
         """
-        from isotherm.layout import kept_or_placed, place  # SciPy's Fourier transforms are slow to import
+        from isotherm.map_layout import kept_or_placed, place  # SciPy's Fourier transforms are slow to import
 
         links, threads = both_ways(self.csr) if self.directed else self.csr, kernels.thread_count(n_threads)
         return (kept_or_placed if cache else place)(*links, seed=seed, threads=threads)

@@ -8,7 +8,8 @@ memory. Every problem with a file is a `FileError`, a ValueError whose sentence 
 remedy. Tables need polars, and ``.zst`` files zstandard: ``pip install 'isotherm[cli]'``.
 """
 
-from isotherm.io.errors import FileError, FileWarning, UnclearError
+from isotherm.files import FileError
+from isotherm.io.errors import FileWarning, UnclearError
 from isotherm.io.formats import FORMATS
 from isotherm.io.layout import Column, Layout
 from isotherm.io.packing import pack_edges

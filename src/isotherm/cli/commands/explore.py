@@ -49,7 +49,7 @@ def explore(
     with collected_warnings(quiet):
         graph, known, source = read_seeded(edges, seeds, stages, fitting)
     from isotherm.classifier import DirichletClassifier
-    from isotherm.explorer.doors import Opening, open_page
+    from isotherm.page.page_methods import Opening, open_page
 
     kept = log or _beside(edges if seeds is None else seeds)
     name = "standard input" if edges == "-" else os.path.basename(edges)

@@ -41,7 +41,7 @@ def plot(
     stages = Stages(quiet=quiet)
     with collected_warnings(quiet), exit_at_once():
         from isotherm.cli.inputs.reading import check_apart
-        from isotherm.explorer.picture import check_picture
+        from isotherm.page.picture import check_picture
 
         check_apart(output, [edges, seeds, *fitting.reading.seeds, *fitting.reading.edges])
         with usage_errors():

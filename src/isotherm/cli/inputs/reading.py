@@ -257,7 +257,7 @@ def read_seeded(
         table=fitting.table,
         threads=fitting.solving.threads,
     )
-    from isotherm.explorer.doors import certain_seeds
+    from isotherm.page.page_methods import certain_seeds
 
     with usage_errors(LABELS, _name(labels)):
         known = certain_seeds(files.seeds, files.graph)

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
-from isotherm.errors import Worded
+from isotherm.files import FileError
 from isotherm.graphs.csr import MOST_NODES, Csr
 from isotherm.graphs.packed.ids import Counted, Integers, StoredIds, Texts
 
@@ -54,8 +54,8 @@ IDS = ("none", "integers", "text")
 WEIGHTS = ("float32", "float64")
 
 
-class PackedError(Worded, ValueError):
-    """A packed graph that cannot be opened or written: one sentence with the remedy."""
+class PackedError(FileError):
+    """A packed graph that cannot be opened: one sentence with the remedy."""
 
 
 @dataclass(frozen=True)

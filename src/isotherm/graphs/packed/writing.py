@@ -1,24 +1,16 @@
-"""Graphs to folders: rows are appended, and the folder appears when it is complete.
+"""Graphs to folders: rows are appended, and the folder appears when it is complete."""
 
-Everything is written into a hidden folder beside the target, which is renamed at the end and removed if anything goes
-wrong. If the process is killed, the hidden folder is left over; the next call for the same target removes it.
-"""
-
-import errno
 import os
-import re
-import secrets
-import shutil
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.errors import Option
+from isotherm import files
 from isotherm.graphs.csr import Csr
 from isotherm.graphs.graph import Graph
 from isotherm.graphs.packed.folder import HEADER, MANIFEST, Manifest, PackedError, is_packed
@@ -175,78 +167,12 @@ class PackWriter:
 
 def check_folder(target: Path, *, force: bool = False) -> None:
     """Refuse a target that cannot be written, or that is something else than a packed graph."""
-    parent = target.absolute().parent
-    if os.path.lexists(target):
-        if not is_packed(target):
-            raise PackedError(f"{target} exists and is not a packed graph; choose another name")
-        if not force:
-            message = "{target} exists already, and is kept; choose another name, or overwrite it with {force}"
-            raise PackedError(message, target=target, force=Option("force", True))
-    if not parent.is_dir():
-        raise PackedError(f"{target} cannot be written: the directory {parent} does not exist; create it")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise PackedError(f"{target} cannot be written: the directory {parent} is not writable; choose another")
+    files.check_folder(target, "a packed graph", is_packed, force=force)
 
 
-@contextmanager
-def writing_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
-    """A hidden folder that becomes the target at the end, and is removed if anything goes wrong."""
-    check_folder(target, force=force)
-    target = target.absolute()
-    _remove_leftovers(target)
-    draft = target.parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    try:
-        draft.mkdir()
-        yield draft
-        check_folder(target, force=force)  # another process may have written it meanwhile
-        _put(draft, target)
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        reason = "the disk is full; free some space" if full else f"{error.strerror or error}; choose another place"
-        raise PackedError(f"{target} cannot be written: {reason}") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _put(draft: Path, target: Path) -> None:
-    """Rename the draft; a packed graph of that name is moved away first, and removed last."""
-    old = draft.with_suffix(".old.tmp")
-    if os.path.lexists(target):
-        os.rename(target, old)
-    try:
-        os.rename(draft, target)
-    except OSError:
-        with suppress(OSError):
-            os.rename(old, target)
-        raise
-    if old.is_symlink():
-        old.unlink()
-    shutil.rmtree(old, ignore_errors=True)
-    with suppress(OSError):
-        handle = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove hidden folders of processes that were killed."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-[0-9a-f]{{8}}\.tmp")
-    for path in target.parent.iterdir():
-        found = pattern.fullmatch(path.name)
-        if found and not _runs(int(found[1])):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
-        return True
-    return True
+def writing_folder(target: Path, *, force: bool = False) -> AbstractContextManager[Path]:
+    """A hidden folder that becomes the packed graph at the end, and is removed if anything goes wrong."""
+    return files.writing_folder(target, "a packed graph", is_packed, force=force)
 
 
 def pack(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> Path:

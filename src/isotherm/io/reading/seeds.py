@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from isotherm.errors import Option, ParameterError, warn
+from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
-from isotherm.io.errors import FileError, FileWarning, shorten
+from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.streams import Input

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError, UnclearError, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import UnclearError, shorten
 from isotherm.io.layout import Column, Values
 from isotherm.io.tables.guessing.names import (
     WEIGHTS,

@@ -1,8 +1,8 @@
-"""The layout: coarsen the graph, place its smallest version, and refine it version by version.
+"""The map of a graph: coarsen the graph, place its smallest version, and refine it version by version.
 
-The smallest version starts from the two slowest modes of a random walk on it. Each larger one starts where the smaller
-one ended: a node begins at its group, moved a little at random, and the forces of :mod:`isotherm.layout.forces` do the
-rest. Everything random comes from the seed, and sums never depend on the number of threads.
+The smallest version starts from the two slowest modes of a random walk on it. Each larger version starts where the
+smaller one ended: a node begins at its group, moved a little at random, and the forces of ``forces.py`` do the rest.
+All random numbers come from the seed, and no sum depends on the number of threads.
 """
 
 import numpy as np
@@ -12,13 +12,10 @@ from scipy.sparse.csgraph import connected_components
 
 from isotherm import kernels
 from isotherm.arrays import Floats
-from isotherm.layout.cache import fetch, fingerprint, keep
-from isotherm.layout.forces import refine
-from isotherm.layout.levels import Level, levels
-from isotherm.layout.strip import add_strip, on_the_map
-from isotherm.layout.unfolding import MOST, unfold
+from isotherm.map_layout.cache import fetch, fingerprint, keep
+from isotherm.map_layout.forces import MOST, Level, levels, refine, unfold
 
-__all__ = ["kept_or_placed", "place"]
+__all__ = ["add_strip", "kept_or_placed", "on_the_map", "place"]
 
 WORTH_KEEPING = 2000  # nodes; a smaller map is computed faster than it is read
 FIRST, MIDDLE, LAST = 120, 50, 40  # steps in the smallest version, in those between, and in the graph itself
@@ -124,3 +121,33 @@ def _without(mode: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[n
     """A mode of length 1, without its part along another one of length 1."""
     rest = mode - (mode * other).sum() * other
     return rest / max(float(np.sqrt((rest * rest).sum())), 1e-30)
+
+
+SMALL = 0.002  # a component with a smaller share of the nodes is put into the strip
+FEWEST = 3  # nodes of a component on the map
+GAP, LOWEST, HIGHEST = 0.06, 0.02, 0.35  # distance from the map, and height of the strip, relative to the map
+
+
+def on_the_map(component: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which nodes are in components that are large enough for the map; the largest always is."""
+    sizes = np.bincount(component)
+    least = min(max(FEWEST, SMALL * len(component)), sizes.max(initial=0))
+    return sizes[component] >= least
+
+
+def add_strip(positions: NDArray[np.float32], component: NDArray[np.int32], mapped: NDArray[np.bool_]) -> None:
+    """Place the nodes that are not on the map, in place; the map is within -1 and 1."""
+    rest = np.flatnonzero(~mapped)
+    if not len(rest):
+        return
+    sizes = np.bincount(component)[component[rest]]
+    order = rest[np.lexsort((rest, component[rest], -sizes))]
+    low, high = positions[mapped].min(axis=0), positions[mapped].max(axis=0)
+    width = max(high[0] - low[0], 0.5)
+    height = np.clip(0.5 * len(rest) / len(mapped), LOWEST, HIGHEST) * 2
+    cell = np.sqrt(width * height / len(rest))
+    columns = max(int(width / cell), 1)
+    number = np.arange(len(order))
+    middle = (low[0] + high[0]) / 2 - cell * min(columns - 1, len(rest) - 1) / 2
+    positions[order, 0] = middle + cell * (number % columns)
+    positions[order, 1] = low[1] - 2 * GAP - cell * (number // columns)

@@ -9,9 +9,9 @@ from threading import Thread
 
 SLOW = """
 import time
-from isotherm.explorer.web import answers, server
-from isotherm.explorer.web.export import NEW_SEEDS
-from isotherm.explorer.state.session import Session
+from isotherm.page import answers, server
+from isotherm.page.answers import NEW_SEEDS
+from isotherm.page.session import Session
 from isotherm.classifier import DirichletClassifier
 from isotherm.study.datasets import karate_club
 

@@ -8,7 +8,7 @@ Readers always see the last finished fit.
 import copy
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,20 +16,22 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import ParameterError
-from isotherm.explorer.state.journal import Journal
-from isotherm.explorer.state.labels import Labels
-from isotherm.explorer.state.search import NameIndex
-from isotherm.explorer.state.shading import FEW, HUES, Shown, warmth
 from isotherm.graphs import Graph
 from isotherm.insight.suggest.first import suggest
 from isotherm.io import Layout
 from isotherm.labelling.outcome.decided import Decided
+from isotherm.page.journal import Journal, Labels
 
-__all__ = ["Labeller", "Session"]
+__all__ = ["FEW", "HUES", "Labeller", "NameIndex", "Session", "Shown", "warmth"]
 
 SUGGESTIONS = 10
 PROVISIONAL = 0.35  # confidence of a label that has just changed, until it is calibrated
 HEAD_START = 3.0  # seconds that the map has to itself; beside a fit it would take twice as long
+FEW = 20  # seeds; with fewer, calibrated confidence is flat
+HUES = 10  # classes that have a colour of their own
+FAINTEST = 0.15  # strength of the weakest colour
+STRONG = 0.95  # quantile of the margins from which on colour has full strength
+SEED = 255  # the shade of a seed
 
 
 class Labeller(Protocol):
@@ -59,6 +61,97 @@ class Labeller(Protocol):
 
     def save(self, path: Any, *, force: bool = False) -> None:
         """Save a model."""
+
+
+class Shown:
+    """What the map shows, as of one version.
+
+    Attributes
+    ----------
+    codes : ndarray of int16, shape (n,)
+        The class number of each node, -1 for none.
+    confidence : ndarray of float32, shape (n,)
+        From 0 to 1; 1 for seeds.
+    shades : ndarray of uint8, shape (n,)
+        The confidence as it is sent to the page: from 0 to 254, and 255 for seeds.
+    version : int
+        Grows with every change.
+    """
+
+    def __init__(
+        self, codes: NDArray[np.int16], confidence: NDArray[np.float32], shades: NDArray[np.uint8], version: int
+    ) -> None:
+        self.codes, self.confidence, self.shades, self.version = codes, confidence, shades, version
+
+    @classmethod
+    def nothing(cls, n: int, version: int = 0) -> "Shown":
+        """Nodes without labels."""
+        return cls(np.full(n, -1, np.int16), np.zeros(n, np.float32), np.zeros(n, np.uint8), version)
+
+    def of(self, codes: NDArray[np.int16], confidence: Doubles) -> "Shown":
+        """The next version: the labels of a fit."""
+        known = np.where(codes >= 0, confidence, 0).astype(np.float32)
+        shades = np.clip(np.rint(known * (SEED - 1)), 0, SEED - 1).astype(np.uint8)
+        return Shown(codes, known, shades, self.version + 1)
+
+    def with_seeds(self, seeds: dict[int, int]) -> "Shown":
+        """The next version: these nodes are seeds of the classes with these numbers."""
+        codes, confidence, shades = self.codes.copy(), self.confidence.copy(), self.shades.copy()
+        places = np.fromiter(seeds, np.int64, len(seeds))
+        codes[places] = np.fromiter(seeds.values(), np.int16, len(seeds))
+        confidence[places], shades[places] = 1, SEED
+        return Shown(codes, confidence, shades, self.version + 1)
+
+    @property
+    def guessed(self) -> NDArray[np.bool_]:
+        """(n,) the nodes that have a label and are not seeds."""
+        return (self.codes >= 0) & (self.shades < SEED)
+
+
+def warmth(outcome: Any) -> Doubles:
+    """(n,) the margin between the two best classes of each node, scaled to strengths of colour."""
+    margins = np.nan_to_num(np.asarray(outcome.margins(), np.float64))
+    top = np.quantile(margins[margins > 0], STRONG) if (margins > 0).any() else 1
+    return FAINTEST + (1 - FAINTEST) * np.clip(margins / top, 0, 1)
+
+
+class NameIndex:
+    """Finds names that have a text in them, in upper or lower case.
+
+    Parameters
+    ----------
+    names
+        The names; a name that has lines is found by any of them.
+
+    Examples
+    --------
+    >>> NameIndex(["xab", "ab", "abc", "zz"]).find("AB", most=3)
+    [1, 2, 0]
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        lower = [name.lower() for name in names]
+        self._text = "\n".join(["", *lower, ""])
+        self._ends = np.cumsum([len(name) + 1 for name in lower])  # of each name in the text
+
+    def find(self, text: str, most: int) -> list[int]:
+        """The first names that are the text, then those that begin with it, then those that have it in them."""
+        wanted = text.lower().strip()
+        found: dict[int, None] = {}
+        for part in (f"\n{wanted}\n", f"\n{wanted}", wanted) if wanted else ():
+            for place in self._places(part):
+                found[place] = None
+                if len(found) == most:
+                    return list(found)
+        return list(found)
+
+    def _places(self, part: str) -> Iterator[int]:
+        """The number of each name that has a part, in their order."""
+        at, shift = self._text.find(part), part.startswith("\n")
+        while at >= 0:
+            place = int(np.searchsorted(self._ends, at + shift, side="left"))
+            yield place
+            at = self._text.find(part, int(self._ends[place]))
 
 
 class Session:

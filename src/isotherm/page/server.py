@@ -24,13 +24,13 @@ from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from isotherm.errors import ParameterError
-from isotherm.explorer.state.session import Session
-from isotherm.explorer.web import answers
-from isotherm.explorer.web.export import labels_file, model_file, seeds_file
+from isotherm.page import answers
+from isotherm.page.answers import labels_file, model_file, seeds_file
+from isotherm.page.session import Session
 
 __all__ = ["Door", "application", "free_port", "new_token", "serve"]
 
-PAGE = Path(__file__).parents[1] / "page"
+PAGE = Path(__file__).parent / "static"
 VENDOR = PAGE / "vendor"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 POLICY = (

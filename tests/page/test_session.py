@@ -10,13 +10,12 @@ import pytest
 
 import isotherm as iso
 from isotherm.errors import ParameterError
-from isotherm.explorer.state import session as sessions
-from isotherm.explorer.state.journal import Journal
-from isotherm.explorer.state.labels import Labels
-from isotherm.explorer.state.session import Session
-from isotherm.explorer.web import answers
-from isotherm.explorer.web.export import NEW_SEEDS, labels_file, model_file, seeds_file
 from isotherm.io import Column, Layout, read_seeds
+from isotherm.page import answers
+from isotherm.page import session as sessions
+from isotherm.page.answers import NEW_SEEDS, labels_file, model_file, seeds_file
+from isotherm.page.journal import Journal, Labels
+from isotherm.page.session import Session
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.study.datasets import karate_club
 

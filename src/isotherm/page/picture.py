@@ -1,7 +1,10 @@
 """What is drawn of a map, and the picture of it by matplotlib."""
 
+import base64
+import json
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,13 +13,12 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
-from isotherm.explorer.state.session import Labeller
-from isotherm.explorer.state.shading import FEW, HUES, warmth
+from isotherm.files import check_target, writing
 from isotherm.graphs import Graph
 from isotherm.io.errors import need
-from isotherm.io.writing.output import check_target, writing
+from isotherm.page.session import FEW, HUES, Labeller, warmth
 
-__all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw"]
+__all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw", "html"]
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 COLOURS = ("#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855")
@@ -136,8 +138,6 @@ def draw(clf: Labeller, path: str | os.PathLike[str] | None, *, title: str = "",
     data, suffix = MapData.of(clf), os.path.splitext(name)[1].lower()
     with writing(name, force=force) as file:
         if suffix == ".html":
-            from isotherm.explorer.picture.viewer import html
-
             file.write(html(data, title or "map").encode("utf-8", "replace"))
         else:
             _figure(data, title).savefig(file, format=suffix[1:], dpi=150)
@@ -241,3 +241,34 @@ def _draw_legend(axes: Any, data: MapData) -> None:
 
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+TEMPLATE = Path(__file__).parent / "viewer.html"
+LONGEST_NAME = 200
+
+
+def html(data: MapData, title: str) -> str:
+    """The page of a map."""
+    told = {
+        "title": title,
+        "classes": data.classes,
+        "counts": data.counts,
+        "colours": {"light": COLOURS, "dark": DARK},
+        "strength": data.strength,
+        "few": data.few,
+        "unreached": int((data.codes < 0).sum()),
+        "edges": _packed(data.edges.astype("<u4")),
+        "seeds": data.seeds.tolist(),
+        "names": [name[:LONGEST_NAME] for name in data.names],
+        "positions": _packed(data.positions.astype("<f4")),
+        "codes": _packed((data.codes + 1).astype("<u2")),
+        "confidence": _packed(np.rint(255 * data.confidence).astype(np.uint8)),
+        "spots": [None if (spot := data.spot(code)) is None else spot.tolist() for code in range(len(data.classes))],
+    }
+    # Nothing in the data can end the script element: every "<" is escaped.
+    text = json.dumps(told, ensure_ascii=True).replace("<", "\\u003c")
+    return TEMPLATE.read_text(encoding="utf-8").replace("/*DATA*/", text)
+
+
+def _packed(values: Any) -> str:
+    return base64.b64encode(values.tobytes()).decode()

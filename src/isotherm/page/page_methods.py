@@ -10,8 +10,8 @@ from isotherm.graphs import Graph
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:  # a classifier is imported without the page and the readers of files
-    from isotherm.explorer.state.session import Labeller
     from isotherm.io import Layout
+    from isotherm.page.session import Labeller
 
 __all__ = ["Explorable", "Opening", "certain_seeds", "open_page"]
 
@@ -91,7 +91,7 @@ class Explorable:
         force : bool
             Whether to replace a file that exists.
         """
-        from isotherm.explorer.picture import draw
+        from isotherm.page.picture import draw
 
         return draw(self, path, title=title, force=force)  # type: ignore[arg-type]
 
@@ -115,11 +115,11 @@ def open_page(
 
     need("starlette", "the page", extra="explore")
     need("uvicorn", "the page", extra="explore")
-    from isotherm.explorer.state.journal import Journal, JournalError
-    from isotherm.explorer.state.session import Session
-    from isotherm.explorer.web.export import NEW_SEEDS
-    from isotherm.explorer.web.server import free_port, new_token, serve
-    from isotherm.layout.cache import fingerprint
+    from isotherm.map_layout.cache import fingerprint
+    from isotherm.page.answers import NEW_SEEDS
+    from isotherm.page.journal import Journal, JournalError
+    from isotherm.page.server import free_port, new_token, serve
+    from isotherm.page.session import Session
 
     listener, token = free_port(opening.port), new_token()
     try:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import isotherm.explorer
-from isotherm.explorer.picture.drawing import COLOURS, DARK
+import isotherm.page
+from isotherm.page.picture import COLOURS, DARK
 
-PAGE = Path(isotherm.explorer.__file__).parent / "page"
+PAGE = Path(isotherm.page.__file__).parent / "static"
 
 # What people see without one kind of cones: Machado, Oliveira and Fernandes (2009), on linear RGB.
 SIGHT = {

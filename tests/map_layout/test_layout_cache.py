@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from isotherm.graphs import Graph
-from isotherm.layout import cache, placement
-from isotherm.layout.cache import fetch, fingerprint, keep
+from isotherm.map_layout import cache, placement
+from isotherm.map_layout.cache import fetch, fingerprint, keep
 
 N = 3000
 MAP = np.arange(2 * N, dtype=np.float32).reshape(N, 2)

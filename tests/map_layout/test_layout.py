@@ -10,8 +10,8 @@ from scipy.spatial import KDTree
 
 from isotherm import kernels
 from isotherm.graphs import Graph
-from isotherm.layout import forces
-from isotherm.layout.forces import Push
+from isotherm.map_layout import forces
+from isotherm.map_layout.forces import Push
 from isotherm.paper.block_model import stochastic_block_model
 
 

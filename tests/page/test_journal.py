@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from isotherm.explorer.state.journal import Journal, JournalError
+from isotherm.page.journal import Journal, JournalError
 
 
 def test_entries_are_read_again_in_order(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_what_is_no_journal_is_refused_and_kept(tmp_path: Path, content: str, se
 def test_a_journal_is_for_one_process(tmp_path: Path) -> None:
     path = str(tmp_path / "log")
     journal = Journal(path, "graph")
-    code = f"from isotherm.explorer.state.journal import Journal; Journal({path!r}, 'graph')"
+    code = f"from isotherm.page.journal import Journal; Journal({path!r}, 'graph')"
     outcome = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert "is in use by another isotherm explore" in outcome.stderr
     journal.close()

@@ -11,7 +11,7 @@ import pytest
 from pages import View, browser
 
 import isotherm as iso
-from isotherm.explorer.picture import MapData
+from isotherm.page.picture import MapData
 from isotherm.paper.block_model import stochastic_block_model
 
 

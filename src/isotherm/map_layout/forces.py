@@ -1,20 +1,68 @@
-"""The forces of the map: neighbours pull with the weight of their link, and all nodes push each other apart.
-
-They are those of t-SNE (van der Maaten and Hinton 2008) with the links in place of its similarities. The push is a
-convolution with 1 / (1 + d^2), which is found on a grid by Fourier transforms (Linderman et al. 2019).
-"""
+"""Ever smaller versions of a graph: pairs of neighbours are merged until a few hundred groups are left."""
 
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft2, next_fast_len, rfft2
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
 
 from isotherm import kernels
-from isotherm.arrays import Floats
-from isotherm.layout.levels import Level
+from isotherm.arrays import Doubles, Floats
 
-__all__ = ["Field", "Push", "refine"]
+__all__ = ["MOST", "Field", "Level", "Push", "levels", "refine", "unfold"]
+
+COARSEST = 600  # nodes of the smallest version
+LEAST_GAIN = 0.93  # stop if merging leaves more than this share of the nodes
+
+
+class Level(NamedTuple):
+    """A version of the graph, whose nodes are groups of nodes of the original graph.
+
+    ``mass`` has the number of original nodes in each group, ``group`` the group of each in the next smaller version.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: Floats | None  # None: all one
+    mass: NDArray[np.float32]
+    group: NDArray[np.int32] | None  # None in the smallest version
+
+    @property
+    def n(self) -> int:
+        """The number of nodes."""
+        return len(self.mass)
+
+    @property
+    def row(self) -> NDArray[np.int32]:
+        """The row of each entry."""
+        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
+
+
+def levels(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: Floats | None, rng: np.random.Generator
+) -> list[Level]:
+    """All versions of a graph, from the graph itself to the smallest."""
+    found = [Level(indptr, indices, weights, np.ones(len(indptr) - 1, np.float32), None)]
+    while (last := found[-1]).n > COARSEST:
+        group = np.empty(last.n, np.int32)
+        groups = kernels.active.pair_up(*last[:3], _order(last, rng), group)
+        if groups > LEAST_GAIN * last.n:
+            break
+        mass = np.bincount(group, last.mass, minlength=groups).astype(np.float32)
+        found[-1] = last._replace(group=group)
+        indptr, indices, weights = kernels.active.contract(*last[:3], group, groups)
+        found.append(Level(indptr, indices, weights, mass, None))
+    return found
+
+
+def _order(level: Level, rng: np.random.Generator) -> NDArray[np.int32]:
+    """The order in which nodes choose a partner: those with few neighbours first, at random among equals."""
+    shuffled = rng.permutation(level.n).astype(np.int32)
+    return shuffled[np.argsort(np.diff(level.indptr)[shuffled], kind="stable")]
+
 
 CELL = 0.4  # width of a cell; the push changes over distances of about 1
 MOST_CELLS = 512  # along one side of the map
@@ -115,3 +163,53 @@ def _nearness(size: int, cell: float) -> NDArray[np.complex64]:
     steps = np.minimum(np.arange(size), size - np.arange(size)) * cell
     squares = (steps * steps).astype(np.float32)
     return rfft2(1 / (1 + squares[:, None] + squares))
+
+
+MOST = 500  # nodes of a small graph
+ROUNDS = 80
+# Two nodes are pushed apart until their distance is the smaller of two bounds:
+LINK = 0.7  # this share of the length of a link,
+CLEAR = 0.6  # and this share of the distance between neighbours if all nodes were spread evenly
+
+
+def unfold(
+    positions: NDArray[np.float32], indptr: NDArray[np.int64], indices: NDArray[np.int32]
+) -> NDArray[np.float32]:
+    """Better positions (n, 2) for the nodes of a small graph."""
+    n = len(positions)
+    links = csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
+    hops = shortest_path(links, directed=False, unweighted=True)
+    hops[np.isinf(hops)] = hops[np.isfinite(hops)].max(initial=1) + 1  # between components
+    weights = np.divide(1, hops**2, out=np.zeros_like(hops), where=hops > 0)
+    places = positions.astype(np.float64)
+    places *= hops.mean() / max(_distances(places).mean(), 1e-9)
+    places += 0.1 * np.stack([np.cos(np.arange(n)), np.sin(np.arange(n))], axis=1)  # no two in the same place
+    for _ in range(ROUNDS):
+        places = _less_stress(places, hops, weights)
+    return _apart(places).astype(np.float32)
+
+
+def _less_stress(places: Doubles, hops: Doubles, weights: Doubles) -> Doubles:
+    """One round of majorization: each node moves to the mean of the places where the others want it."""
+    away = _pushed(places, weights * hops / np.maximum(_distances(places), 1e-9))
+    towards = np.einsum("ij,jk->ik", weights, places)
+    return (towards + away) / np.maximum(weights.sum(axis=1), 1e-9)[:, None]
+
+
+def _apart(places: Doubles) -> Doubles:
+    """Push pairs of nodes apart that are too near to each other."""
+    least = min(CLEAR * np.sqrt(np.ptp(places, axis=0).clip(1).prod() / len(places)), LINK)
+    for _ in range(ROUNDS):
+        distances = np.maximum(_distances(places), 1e-3 * least)
+        places = places + _pushed(places, np.maximum(least - distances, 0) / distances / 4)
+    return places
+
+
+def _pushed(places: Doubles, strength: Doubles) -> Doubles:
+    """``sum_j strength_ij (x_i - x_j)``; einsum, because a BLAS may round differently with more threads."""
+    return strength.sum(axis=1)[:, None] * places - np.einsum("ij,jk->ik", strength, places)
+
+
+def _distances(places: Doubles) -> Doubles:
+    across, up = (part[:, None] - part for part in places.T)
+    return np.sqrt(across * across + up * up)

@@ -1,16 +1,37 @@
 """What the page asks for: the state, the colours that changed, one node and why it has its label, search, tables."""
 
-from collections.abc import Sequence
+import csv
+import gzip
+import io
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.explorer.state.session import Session
-from isotherm.explorer.state.shading import HUES
+from isotherm.errors import ParameterError
+from isotherm.io import Column, Layout, write_labels, write_table
+from isotherm.page.session import HUES, Session
 
-__all__ = ["colours", "edges", "explained", "found", "names", "neighbourhood", "node", "state", "table"]
+__all__ = [
+    "NEW_SEEDS",
+    "colours",
+    "edges",
+    "explained",
+    "found",
+    "labels_file",
+    "model_file",
+    "names",
+    "neighbourhood",
+    "node",
+    "seeds_file",
+    "state",
+    "table",
+]
 
 NAMES_UP_TO = 100_000  # nodes; beyond, the page asks for the names that it shows
 EDGES_UP_TO = 5_000
@@ -236,3 +257,69 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
 
 def _cut(text: str, most: int = LONGEST_NAME) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Column(2, "label")}, True, ",")
+
+
+def seeds_file(session: Session) -> tuple[str, bytes]:
+    """The name and the content of a file of seeds, laid out as the one that was read."""
+    name, layout = session.source
+    seeds = session.labels.seeds
+    nodes = [session.graph.nodes[place] for place in seeds]
+    columns = {role: layout.roles[role] or Column(place + 1) for place, role in enumerate(("node", "label"))}
+    if layout.delimiter is not None:
+        content = _text(layout, columns, list(zip(nodes, seeds.values(), strict=True)))
+        return name, gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+    table = {columns["node"].name or "node": nodes, columns["label"].name or "label": list(seeds.values())}
+    with _temporary(name) as path:
+        write_table(path, table, force=True)
+        return name, _content(path)
+
+
+def labels_file(session: Session) -> tuple[str, bytes]:
+    """A table of all nodes with their labels and confidence."""
+    fitted = _fitted(session)
+    with _temporary("labels.csv") as path:
+        write_labels(path, session.graph, fitted, force=True)
+        return "labels.csv", _content(path)
+
+
+def model_file(session: Session) -> tuple[str, bytes]:
+    """The fitted classifier, for `isotherm.load`."""
+    fitted = _fitted(session)
+    fitted.seed_columns_ = session.source[1].seed_columns  # for the sheets of `isotherm suggest`
+    with _temporary("model.npz") as path:
+        fitted.save(path, force=True)
+        return "model.npz", _content(path)
+
+
+def _text(layout: Layout, columns: dict[str, Column], rows: list[tuple[Any, Any]]) -> bytes:
+    width = max(column.number for column in columns.values())
+    out = io.StringIO()
+    delimiter = " " if layout.delimiter == "whitespace" else str(layout.delimiter)
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    heads = {column.number: column.name or role for role, column in columns.items()}
+    if layout.header:
+        writer.writerow([heads.get(number, f"column{number}") for number in range(1, width + 1)])
+    for node, label in rows:
+        cells = {columns["node"].number: node, columns["label"].number: label}
+        writer.writerow([cells.get(number, "") for number in range(1, width + 1)])
+    return out.getvalue().encode()
+
+
+def _fitted(session: Session) -> Any:
+    if session.fitted is None:
+        raise ParameterError("there is nothing to export yet: label nodes of at least two classes")
+    return session.fitted
+
+
+@contextmanager
+def _temporary(name: str) -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        yield os.path.join(folder, name)
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()

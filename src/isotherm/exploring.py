@@ -4,8 +4,8 @@ import os
 from typing import Any
 
 from isotherm.classifier import DirichletClassifier
-from isotherm.explorer.doors import Opening, certain_seeds, open_page
 from isotherm.graphs import as_graph
+from isotherm.page.page_methods import Opening, certain_seeds, open_page
 from isotherm.seeds import as_seeds
 
 __all__ = ["explore"]
