@@ -67,7 +67,7 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
         ("from isotherm.equilibrium.solvers.base import System", {"equilibrium"}),
         ("from isotherm import kernels, seeds", {"kernels", "seeds"}),
         ("import isotherm.labelling.rules as r, numpy", {"labelling"}),
-        ("def f():\n    from isotherm.classifier import DirichletClassifier", {"classifier"}),
+        ("def f():\n    from isotherm.dirichlet_classifier import DirichletClassifier", {"classifier"}),
         ("if TYPE_CHECKING:\n    from isotherm.graphs import Graph", {"graphs"}),
         ("importlib.import_module('isotherm.engines.local')", {"engines"}),
         ("import isotherm as iso", {"isotherm"}),
@@ -189,7 +189,7 @@ def test_the_classifier_loads_little_besides_scikit_learn() -> None:
     """Modules are counted, not seconds: 122 took a fifth of the time of scikit-learn's own import."""
     code = "import sys; from sklearn.base import BaseEstimator; before = set(sys.modules)\n"
     loaded = run(code + "import isotherm; isotherm.DirichletClassifier; print(*set(sys.modules) - before)").split()
-    assert "isotherm.classifier" in loaded
+    assert "isotherm.dirichlet_classifier" in loaded
     own = [name for name in loaded if name.split(".")[0] == "isotherm"]
     assert not {name.split(".")[0] for name in loaded} - {"isotherm"} - sys.stdlib_module_names
     assert len(own) <= 130

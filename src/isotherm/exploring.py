@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.graphs import as_graph
 from isotherm.page.page_methods import Opening, certain_seeds, open_page
 from isotherm.seeds import as_seeds

@@ -23,7 +23,7 @@ OLD = "the old result\n"
 # The real command, which says on stderr when it has come to a stage, and stays there.
 HALTING = """
 import hashlib, sys, time
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.io.writing import labels
 fit, native = DirichletClassifier.fit, "--native" in sys.argv
 

@@ -8,7 +8,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import isotherm as iso
 from isotherm.arrays import Doubles
 from isotherm.insight.experts import logistic
-from isotherm.insight.minimum import LARGE, minimum
+from isotherm.probability.optimise import LARGE, minimum
 
 
 def blas_threads() -> set[int]:

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isotherm as iso
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.graphs import Graph
 from isotherm.io import read_seeds, write_labels, write_table
 from isotherm.io.writing import labels

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
-from isotherm.insight.suggest.first import suggest
+from isotherm.insight.suggestion import suggest
 from isotherm.io import Layout
-from isotherm.labelling.outcome.decided import Decided
+from isotherm.labelling.decisions import Decided
 from isotherm.page.journal import Journal, Labels
 
 __all__ = ["FEW", "HUES", "Labeller", "NameIndex", "Session", "Shown", "warmth"]

@@ -120,10 +120,10 @@ class Calibration:
 
     def judged(self, trial: Trial, labels: Ints, scores: Doubles | None = None) -> "Calibration":
         """The same with its error for labels (h,) of the hidden seeds; see `Trial.judged`. Warns if they are few."""
-        if trial.n_known < TOO_FEW:
-            warn(f"with {trial.n_known} hidden seeds, confidence is a guess; {REMEDY}", CalibrationWarning)
+        if self.n_held_out < TOO_FEW:
+            warn(f"with {self.n_held_out} hidden seeds, confidence is a guess; {REMEDY}", CalibrationWarning)
         error, misfits = trial.judged(labels, scores)
-        return replace(self, n_held_out=trial.n_known, error=error, misfits=misfits)
+        return replace(self, error=error, misfits=misfits)
 
     def least_score(self, coverage: float) -> float:
         """The score that a class needs to be in a prediction set; 0 if there are too few seeds to tell.
@@ -153,79 +153,6 @@ def evidence(nodes: NodeFeatures, mean: Doubles, shares: Doubles) -> Doubles:
            [ 1.3 , -1.1 ]])
     """
     return five_kinds(nodes.temperatures, nodes.direct, nodes.neighbours, np.maximum(mean, LEAST_MEAN), shares)
-
-
-def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> tuple[Calibration, Trial]:
-    """Fit probabilities to the hidden seeds: the calibration, not judged yet, and the trial of its probabilities.
-
-    Parameters
-    ----------
-    hidden
-        The hidden seeds.
-    nodes
-        Features of all nodes, from the fit with all seeds.
-    seeds
-        All seeds.
-    """
-    shares, mean = seeds.smoothed_shares, nodes.mean
-    spread = _spread(evidence(nodes.at(hidden.sample), mean, shares))
-    reached = [~np.isnan(fold.features.temperatures[:, 0]) for fold in hidden.folds]
-    if not any(each.any() for each in reached):
-        model, found = _prior(seeds.n_classes).scaled(spread**-UNIT_POWER), []
-    else:
-        fold_spread = np.mean([_spread(evidence(fold.sample, fold.mean, shares)) for fold in hidden.folds], axis=0)
-        possible = np.where(seeds.counts > 1, shares, 0)  # classes with a single seed are never hidden
-        lapses = LAPSES + LAPSES_PER_LONE_SEED * hidden.n_lone
-        fitting = _Fitting(fold_spread**UNIT_POWER, possible / possible.sum(), lapses)
-        folds = [_fold_evidence(*pair, shares) for pair in zip(hidden.folds, reached, strict=True)]
-        found = _cross_fitted(folds, shares, fitting)
-        model = fitting.fit(folds).scaled((fold_spread / spread) ** RESCALING_POWER)
-    trial = _trial(hidden, reached, found, shares)
-    slopes, covariance, bias, lapse = model
-    return Calibration(slopes, bias, lapse, shares, mean, trial.n_known, np.nan, np.empty(0), covariance), trial
-
-
-def _fold_evidence(fold: Fold, reached: Mask, shares: Doubles) -> _FoldEvidence:
-    return _FoldEvidence(evidence(fold.features, fold.mean, shares)[:, reached], fold.codes[reached])
-
-
-def _spread(kinds: Doubles) -> Doubles:
-    """Root mean square difference between the classes of a node, for each kind of evidence; 1 instead of 0."""
-    known = kinds[:, ~np.isnan(kinds[0, :, 0])]
-    if not known.size:
-        return np.ones(len(kinds))
-    mean = np.einsum("shk->sh", known) / known.shape[2]  # faster than known.mean(axis=2)
-    off = known - mean[:, :, None]
-    spread = np.sqrt(np.einsum("shk,shk->s", off, off) / known[0].size)
-    return np.where(spread > 0, spread, 1)
-
-
-def _cross_fitted(folds: list[_FoldEvidence], shares: Doubles, fitting: _Fitting) -> list[Doubles]:
-    """Probabilities of the hidden seeds of each fold, by a model that is fitted to the other folds."""
-    return [
-        fitting.fit([other for other in folds if other is not fold]).probabilities(fold.kinds, shares) for fold in folds
-    ]
-
-
-def _trial(hidden: HiddenSeeds, reached: list[Mask], found: list[Doubles], shares: Doubles) -> Trial:
-    if not hidden.folds:
-        none = np.empty(0, dtype=np.int64)
-        return Trial(none, none, none, none > 0, np.empty((0, len(shares))), hidden.n_lone)
-    known = np.concatenate(reached)
-    probabilities = np.tile(shares, (len(known), 1))
-    if found:
-        probabilities[known] = np.concatenate(found)
-    fold = np.repeat(np.arange(len(reached)), [len(each) for each in reached])
-    labels = hidden.joined("labels")
-    return Trial(
-        hidden.joined("hidden"),
-        hidden.joined("codes"),
-        fold,
-        known,
-        probabilities,
-        hidden.n_lone,
-        labels if len(labels) else None,
-    )
 
 
 class _Model(NamedTuple):
@@ -329,3 +256,76 @@ class _Loss:
             [(lapses + followed + FOLLOWED) * lapse - lapses],
         )
         return float(value), np.concatenate(gradient)
+
+
+def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> tuple[Calibration, Trial]:
+    """Fit probabilities to the hidden seeds: the calibration, not judged yet, and the trial of its probabilities.
+
+    Parameters
+    ----------
+    hidden
+        The hidden seeds.
+    nodes
+        Features of all nodes, from the fit with all seeds.
+    seeds
+        All seeds.
+    """
+    shares, mean = seeds.smoothed_shares, nodes.mean
+    spread = _spread(evidence(nodes.at(hidden.sample), mean, shares))
+    reached = [~np.isnan(fold.features.temperatures[:, 0]) for fold in hidden.folds]
+    if not any(each.any() for each in reached):
+        model, found = _prior(seeds.n_classes).scaled(spread**-UNIT_POWER), []
+    else:
+        fold_spread = np.mean([_spread(evidence(fold.sample, fold.mean, shares)) for fold in hidden.folds], axis=0)
+        possible = np.where(seeds.counts > 1, shares, 0)  # classes with a single seed are never hidden
+        lapses = LAPSES + LAPSES_PER_LONE_SEED * hidden.n_lone
+        fitting = _Fitting(fold_spread**UNIT_POWER, possible / possible.sum(), lapses)
+        folds = [_fold_evidence(*pair, shares) for pair in zip(hidden.folds, reached, strict=True)]
+        found = _cross_fitted(folds, shares, fitting)
+        model = fitting.fit(folds).scaled((fold_spread / spread) ** RESCALING_POWER)
+    trial = _trial(hidden, reached, found, shares)
+    slopes, covariance, bias, lapse = model
+    return Calibration(slopes, bias, lapse, shares, mean, trial.n_known, np.nan, np.empty(0), covariance), trial
+
+
+def _fold_evidence(fold: Fold, reached: Mask, shares: Doubles) -> _FoldEvidence:
+    return _FoldEvidence(evidence(fold.features, fold.mean, shares)[:, reached], fold.codes[reached])
+
+
+def _spread(kinds: Doubles) -> Doubles:
+    """Root mean square difference between the classes of a node, for each kind of evidence; 1 instead of 0."""
+    known = kinds[:, ~np.isnan(kinds[0, :, 0])]
+    if not known.size:
+        return np.ones(len(kinds))
+    mean = np.einsum("shk->sh", known) / known.shape[2]  # faster than known.mean(axis=2)
+    off = known - mean[:, :, None]
+    spread = np.sqrt(np.einsum("shk,shk->s", off, off) / known[0].size)
+    return np.where(spread > 0, spread, 1)
+
+
+def _cross_fitted(folds: list[_FoldEvidence], shares: Doubles, fitting: _Fitting) -> list[Doubles]:
+    """Probabilities of the hidden seeds of each fold, by a model that is fitted to the other folds."""
+    return [
+        fitting.fit([other for other in folds if other is not fold]).probabilities(fold.kinds, shares) for fold in folds
+    ]
+
+
+def _trial(hidden: HiddenSeeds, reached: list[Mask], found: list[Doubles], shares: Doubles) -> Trial:
+    if not hidden.folds:
+        none = np.empty(0, dtype=np.int64)
+        return Trial(none, none, none, none > 0, np.empty((0, len(shares))), hidden.n_lone)
+    known = np.concatenate(reached)
+    probabilities = np.tile(shares, (len(known), 1))
+    if found:
+        probabilities[known] = np.concatenate(found)
+    fold = np.repeat(np.arange(len(reached)), [len(each) for each in reached])
+    labels = hidden.joined("labels")
+    return Trial(
+        hidden.joined("hidden"),
+        hidden.joined("codes"),
+        fold,
+        known,
+        probabilities,
+        hidden.n_lone,
+        labels if len(labels) else None,
+    )

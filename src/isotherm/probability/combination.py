@@ -1,25 +1,27 @@
-"""The combination of experts by held-out seeds.
+"""The combination of experts by hidden seeds.
 
-The logit of a class is the log of its share among the seeds, plus a multiple of each expert's log-odds against that
-share. (A plain product of probabilities would count the shares several times.) The multiples, from 0 to 3, maximise the
-likelihood of the classes of hidden seeds, with a penalty that keeps them near 1/2 or 1/4 if there are few.
+The logit of a class is the log of its share among the seeds, plus the weighted sum of each expert's log-odds against
+that share. (A plain product of probabilities would count the shares several times.) The weights, from 0 to 3, maximise
+the likelihood of the classes of hidden seeds; with few hidden seeds, a ridge penalty keeps them near their prior.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import softmax
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.insight.minimum import minimum
+from isotherm.probability.evidence import Evidence
+from isotherm.probability.experts.expert import LEAST
+from isotherm.probability.optimise import minimum
 
-__all__ = ["LARGEST", "LEAST", "Combination", "combine", "log_odds", "odds_of", "prior_weights"]
+__all__ = ["Combination", "combine", "log_odds", "odds_of", "prior_weights"]
 
-PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - PRIOR_WEIGHT)^2
-PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # of experts that others beside them know more than
+PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
+PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
+BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weights where no seed can be hidden
 MOST_WEIGHT = 3.0
-LEAST = 1e-9  # of a probability
 LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
 
 
@@ -32,7 +34,7 @@ class Combination:
     names : tuple of str
         The experts; the first is the heat.
     weights : ndarray of shape (E,)
-        The multiple of the log-odds of each.
+        The weight of the log-odds of each.
     shares : ndarray of shape (K,)
         Share of each class among the seeds.
     """
@@ -65,9 +67,12 @@ def odds_of(probabilities: Floats, shares: Doubles) -> Floats:
     return log_odds(np.log(found, out=found), shares)
 
 
-def prior_weights(names: tuple[str, ...], others: Mapping[str, float] = {}) -> Doubles:
-    """The weights of experts before any seed is hidden: the usual ones, but for those that are given."""
-    return np.array([(PRIOR_WEIGHTS | dict(others)).get(name, PRIOR_WEIGHT) for name in names])
+def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) -> Doubles:
+    """(E,) the weights of experts before any seed is hidden; ``blind`` if none can be hidden."""
+    prior = PRIOR_WEIGHTS | dict(evidence.prior)
+    if blind and evidence.clustered:
+        prior = dict.fromkeys(names, 0.0)
+    return np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])
 
 
 def combine(

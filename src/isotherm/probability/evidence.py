@@ -1,26 +1,30 @@
-"""Evidence beside the links, as users give it: features or probabilities of nodes, in many kinds of tables."""
+"""Evidence besides the links, as users give it: features or probabilities of nodes, in many kinds of tables."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.graphs import Graph
-from isotherm.insight.experts.spectral import Structure
-from isotherm.labelling.estimate import structure_is_cheap
+from isotherm.probability.experts.links import Rows
+from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 from isotherm.seeds.series import has_index, index_of_nodes
 
-__all__ = ["AUTO", "SPECTRAL", "Evidence", "Rows", "default_evidence", "read_evidence", "read_rows"]
+__all__ = ["AUTO", "SPECTRAL", "Evidence", "EvidenceWarning", "read_evidence", "read_rows", "structure_is_cheap"]
 
 AUTO, SPECTRAL = "auto", "spectral"
-MOST_ODDS = 50_000_000  # nodes times classes; beyond, evidence that is optional is left out
+MOST_ENTRIES, MOST_NODES, MOST_STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_000  # limits of structure by default
+MOST_ODDS = 50_000_000  # nodes times classes; beyond, the columns of a table are left out
 ID_COLUMNS = ("node", "id", "node_id")  # names of the column of node ids in a table
-Rows: TypeAlias = Any  # a csr_array or an array of numbers, shape (n, d)
+
+
+class EvidenceWarning(Worded, UserWarning):
+    """Evidence that is used by default was left out, because the graph is large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,31 +38,24 @@ class Evidence:
     opinion
         (n, K) probabilities of the classes by another model; NaN rows where it has none.
     structure
-        The features that the graph itself has, if they are to be used.
-    optional
-        Whether to go without where evidence cannot be used, instead of refusing the fit.
+        The features of the graph itself, if they are to be used.
     prior
-        Weights of experts before any seed is hidden, where they are not the usual ones.
+        Prior weights of experts, where they differ from the usual ones.
     clustered
-        Whether classes are clusters of the graph, so that the labels around a node tell its own; so it is with
-        neighbours in a table. No convolution of features is asked then.
+        Whether classes are clusters of the graph, as in a graph of nearest rows: then the labels around a node predict
+        its own, and features are not convolved.
     """
 
     features: Rows | None = None
     opinion: Doubles | None = None
     structure: Structure | None = None
-    optional: bool = False
     prior: Mapping[str, float] = field(default_factory=dict)
     clustered: bool = False
 
     @classmethod
     def of_table(cls, rows: Rows) -> "Evidence":
-        """The columns of the table (n, d) that the graph was made of; the heat knows much of them already."""
-        return cls(rows, optional=True, prior={"majority": 0.75, "neighbours": 0.25}, clustered=True)
-
-    def needs_hidden(self, seeds: Seeds) -> bool:
-        """Whether to go without, if none of these seeds can be hidden to see how much it should count."""
-        return self.optional and not (self.clustered and seeds.n_classes > 1)
+        """The columns of the table (n, d) whose nearest rows are the graph; heat reflects much of them already."""
+        return cls(rows, prior={"majority": 0.75, "neighbours": 0.25}, clustered=True)
 
     @property
     def beyond_links(self) -> bool:
@@ -66,37 +63,47 @@ class Evidence:
         return self.features is not None or self.opinion is not None
 
 
+def structure_is_cheap(graph: Graph, n_classes: int) -> bool:
+    """Whether a graph is small enough to use its spectrum by default; a fit then takes 1.6 to 1.7 times as long."""
+    few = graph.csr.entries <= MOST_ENTRIES and graph.n_nodes <= MOST_NODES
+    return few and graph.n_nodes * n_classes <= MOST_STRUCTURE_ODDS
+
+
 def read_evidence(features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> Evidence | None:
-    """Read what `fit` was given; None if that is nothing, or "auto" on a graph that is too large for it.
+    """Read what `fit` was given; None to go by heat alone.
 
     ``evidence`` may also be an `Evidence` with one row for each node. Raises `ParameterError` if rows do not fit the
     nodes, or columns of probabilities the classes.
     """
     if isinstance(evidence, Evidence):
-        return None if evidence.optional and graph.n_nodes * seeds.n_classes > MOST_ODDS else evidence
+        if graph.n_nodes * seeds.n_classes <= MOST_ODDS:
+            return evidence
+        return _left_out("the columns of the table were left out as evidence, since there are many rows and classes")
     rows = None if features is None else read_rows(features, graph, "features")
-    if isinstance(evidence, str):
-        return _read_structure(evidence, rows, graph, seeds)
-    opinion = None if evidence is None else _read_opinion(evidence, graph, seeds)
-    return None if rows is None and opinion is None else Evidence(rows, opinion)
-
-
-def _read_structure(name: str, rows: Rows | None, graph: Graph, seeds: Seeds) -> Evidence | None:
-    if name == SPECTRAL:
+    if not isinstance(evidence, str):
+        opinion = None if evidence is None else _read_opinion(evidence, graph, seeds)
+        return None if rows is None and opinion is None else Evidence(rows, opinion)
+    if evidence == SPECTRAL:
         return Evidence(rows, structure=Structure(graph))
-    if name != AUTO:
+    if evidence != AUTO:
         raise ParameterError(
-            "{given}, but it must be 'auto', 'spectral' or a table of probabilities", given=Option("evidence", name)
+            "{given}, but it must be 'auto', 'spectral' or a table of probabilities", given=Option("evidence", evidence)
         )
-    if rows is not None:  # structure would add nothing to features on most graphs
+    if rows is not None:  # structure adds little to features on most graphs
         return Evidence(rows)
-    return default_evidence(graph, seeds)
+    if structure_is_cheap(graph, seeds.n_classes):
+        return Evidence(structure=Structure(graph))
+    return _left_out("the graph is large, so labels go by heat alone: set {spectral} to use its structure too")
 
 
-def default_evidence(graph: Graph, seeds: Seeds) -> Evidence | None:
-    """What is used if nothing is given: the structure of a graph that is not too large."""
-    cheap = structure_is_cheap(graph, seeds.n_classes)
-    return Evidence(structure=Structure(graph), optional=True) if cheap else None
+def _left_out(message: str) -> None:
+    warn(
+        EvidenceWarning(
+            message + " ({none} does without this warning)",
+            spectral=Option("evidence", SPECTRAL),
+            none=Option("evidence", None),
+        )
+    )
 
 
 def read_rows(table: Any, graph: Graph, name: str, *, missing: float = 0.0) -> Rows:

@@ -1,40 +1,107 @@
-"""The panel: all experts beside the heat, asked about all nodes or about hidden seeds."""
+"""What hidden seeds teach: how temperatures become probabilities, and how much each expert counts.
 
-from collections.abc import Iterator
-from dataclasses import replace
-from itertools import chain
-from typing import NamedTuple
+Heat is an expert too: its calibrated probabilities are combined with the other experts of a `Panel`. `learn` hides
+seeds to fit calibration and weights; the frozen `Learnt` that it returns can be used again after a few seeds changed.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from isotherm import engines
 from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
-from isotherm.insight.confidence.calibration import Calibrated
-from isotherm.insight.confidence.found import Agreement, Experts
-from isotherm.insight.confidence.held_out import HeldOut
-from isotherm.insight.confidence.trial import Trial
-from isotherm.insight.experts.combination import LEAST, Combination, combine, log_odds, odds_of, prior_weights
-from isotherm.insight.experts.diffusion import Diffusion, diffusion_is_cheap
-from isotherm.insight.experts.evidence import Evidence
-from isotherm.insight.experts.majority import Majority
-from isotherm.insight.experts.regression import AT_ONCE, Lesson, Regression, averaging, convolving, unit_rows
-from isotherm.insight.minimum import fitting_threads
-from isotherm.labelling.fit import Fit
-from isotherm.labelling.outcome.outcomes import OneLabel
+from isotherm.probability.calibration import Calibration, calibrate
+from isotherm.probability.combination import Combination, combine, log_odds, odds_of, prior_weights
+from isotherm.probability.evidence import Evidence
+from isotherm.probability.experts import EXPERTS, HEAT, Expert, Knowledge, Question
+from isotherm.probability.experts.regression import AT_ONCE
+from isotherm.probability.hidden_seeds import HiddenLabels, HiddenSeeds, hide_seeds
+from isotherm.probability.node_features import FeatureField, Features, over_neighbours
+from isotherm.probability.optimise import fitting_threads
+from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
-__all__ = ["HEAT", "STRUCTURAL", "Agreed", "Panel", "agree"]
+__all__ = ["Learnt", "Panel", "dirichlet_problem", "learn", "rough_solver"]
 
-HEAT, MAJORITY = "heat", "majority"
-STRUCTURAL = {HEAT, "spectrum", "degree"}  # experts that need nothing but the graph
-BLIND = {HEAT: 0.5, MAJORITY: 1.0}  # weights where no seed can be hidden; others have no weight then
-SPECTRAL_C = 5.0  # inverse penalty of the regression on the spectrum
+FEW_CHANGES = 0.05  # share of changed seeds up to which what was learnt is kept
+ROUGH_TOL = 1e-2  # tolerance of solves without the hidden seeds; sampling noise dominates
+
+Odds: TypeAlias = NDArray[np.float32]  # (E, n, K) log-odds of each expert
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What hidden seeds taught.
+
+    Attributes
+    ----------
+    seeds
+        The seeds that it was learnt from.
+    calibration
+        How temperatures become probabilities; not judged.
+    trial
+        The final probabilities of the hidden seeds, by cross-validation.
+    combination
+        How much each expert counts; None if heat is the only one.
+    """
+
+    seeds: Seeds
+    calibration: Calibration
+    trial: Trial
+    combination: Combination | None = None
+
+    def moved(self, seeds: Seeds, mean: Doubles, panel: "Panel | None") -> "Learnt | None":
+        """The same for slightly other seeds with these mean temperatures (K,); None if it has to be learnt anew.
+
+        Slopes, biases, lapse rate, weights and the trial are kept.
+        """
+        names = None if self.combination is None else self.combination.names
+        if names != (None if panel is None else panel.names) or not _few_changes(self.seeds, seeds):
+            return None
+        shares = seeds.smoothed_shares
+        combination = None if self.combination is None else replace(self.combination, shares=shares)
+        return replace(self, calibration=replace(self.calibration, shares=shares, mean=mean), combination=combination)
+
+    def probabilities(self, field: FeatureField, panel: "Panel | None") -> tuple[Doubles, Odds | None]:
+        """Probabilities (n, K) of all nodes, and the log-odds of each expert; zero rows where nothing is known."""
+        heat = self.calibration.probabilities(field)
+        if panel is None or self.combination is None:
+            return heat, None
+        shares, known = self.calibration.shares, heat.any(axis=1)
+        odds = np.empty((len(panel.names), *heat.shape), np.float32)  # filled in turn, since it may be large
+        odds[0] = odds_of(heat.astype(np.float32), shares)
+        with panel.threads():
+            for place, each in enumerate(panel.odds(shares, field), start=1):
+                odds[place] = each
+        found = self.combination.probabilities(odds)
+        if not panel.evidence.beyond_links:
+            found[~known] = 0
+        return found, odds
+
+    def of_new_nodes(self, weights: csr_array, temperatures: Floats, seeds: Seeds, odds: Odds | None) -> Doubles:
+        """Probabilities (m, K) of new nodes with edge weights (m, n) to the nodes of the graph.
+
+        The log-odds of experts other than heat are the means over the neighbours.
+        """
+        heat = self.calibration.probabilities(FeatureField.of_new_nodes(weights, seeds, temperatures))
+        if self.combination is None or odds is None:
+            return heat
+        others = (over_neighbours(weights, each) for each in odds[1:])
+        found = self.combination.probabilities([odds_of(heat, self.calibration.shares), *others])
+        return np.where(weights.sum(axis=1)[:, None] > 0, found, 0)
 
 
 class Panel:
-    """All experts beside the heat.
+    """All experts besides heat that apply to the evidence.
 
     Parameters
     ----------
@@ -42,157 +109,132 @@ class Panel:
         What is known about nodes.
     graph
         The graph.
-    options
-        How its kernels run.
     seeds
         All seeds; some may be hidden when experts are asked.
+    options
+        How kernels run.
     """
 
-    def __init__(self, evidence: Evidence, graph: Graph, options: SolveOptions, seeds: Seeds) -> None:
-        self.opinion, self.seeds = evidence.opinion, seeds
-        learners: dict[str, Regression] = {}
-        if evidence.features is not None:
-            rows = unit_rows(evidence.features)
-            near = averaging(graph, rows.dtype)
-            learners |= {"features": Regression(rows), "neighbours": Regression(rows, near, (0, 1, 2))}
-            if not evidence.clustered:
-                learners["convolution"] = Regression(rows, convolving(graph, rows.dtype), (2,))
-            if not evidence.clustered and diffusion_is_cheap(graph, rows, len(seeds.nodes)):
-                learners["diffusion"] = Diffusion(rows, graph, options)
-        if evidence.structure is not None:
-            spectrum, degree = evidence.structure.features(options)
-            learners |= {"spectrum": Regression(spectrum, c=SPECTRAL_C), "degree": Regression(degree)}
-        self.lessons = {name: Lesson(learner, seeds.nodes) for name, learner in learners.items()}
-        self.majority = Majority(graph, options, seeds.n_classes) if evidence.clustered else None
+    def __init__(self, evidence: Evidence, graph: Graph, seeds: Seeds, options: SolveOptions) -> None:
+        self.evidence, self.seeds = evidence, seeds
+        self._work = 0 if evidence.features is None else AT_ONCE * evidence.features.size
+        known = Knowledge(evidence, graph, seeds, options)
+        with self.threads():
+            made = {name: make(known) for name, make in EXPERTS.items()}
+        self.experts: dict[str, Expert] = {name: expert for name, expert in made.items() if expert is not None}
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The experts: the heat, and those of the panel."""
-        others = {MAJORITY: self.majority, "evidence": self.opinion}
-        return (HEAT, *self.lessons, *(name for name, other in others.items() if other is not None))
+        """Heat, and the experts of the panel."""
+        return (HEAT, *self.experts)
 
-    def odds(self, shares: Doubles, labels: Ints) -> Iterator[Floats]:
-        """The log-odds of each expert for all nodes, in turn, given all seeds and the labels (n,) by heat."""
-        places = np.arange(len(self.seeds.nodes))
-        for lesson in self.lessons.values():
-            yield log_odds(lesson.log_probabilities(places, self.seeds.codes, len(shares)), shares)
-        if self.majority is not None:
-            yield log_odds(self.majority.log_probabilities(labels, self.seeds.nodes, self.seeds.codes), shares)
-        for opinion in self._opinions():
-            yield log_odds(opinion, shares)
+    def threads(self) -> object:
+        """Limits the threads of linear algebra, unless the features are large."""
+        return fitting_threads(self._work)
 
-    def hidden_odds(self, nodes: Ints, shares: Doubles, labels: NDArray[np.integer]) -> list[Floats]:
-        """The log-odds of each expert for some seeds, while these are hidden, given the labels by heat then."""
-        asked = np.searchsorted(self.seeds.nodes, nodes)
-        taught = np.setdiff1d(np.arange(len(self.seeds.nodes)), asked)
-        codes = self.seeds.codes[taught]
-        found: list[Floats] = [
-            each.log_probabilities(taught, codes, len(shares), asked) for each in self.lessons.values()
-        ]
-        if self.majority is not None:
-            found.append(self.majority.log_probabilities(labels, self.seeds.nodes[taught], codes)[nodes])
-        return [log_odds(each, shares) for each in [*found, *self._opinions(nodes)]]
+    def odds(self, shares: Doubles, field: FeatureField) -> Iterator[Floats]:
+        """The log-odds of each expert for all nodes, in turn."""
+        everyone = np.arange(len(self.seeds.nodes))
+        question = Question(self.seeds, everyone, field.warmest() if self.evidence.clustered else everyone)
+        for expert in self.experts.values():
+            yield log_odds(expert.log_probabilities(question), shares)
 
-    def _opinions(self, nodes: Ints | None = None) -> list[Doubles]:
-        """The log-probabilities of another model, if there is one."""
-        if self.opinion is None:
-            return []
-        rows = self.opinion if nodes is None else self.opinion[nodes]
-        with np.errstate(invalid="ignore"):
-            return [np.log(np.maximum(rows / rows.sum(axis=1, keepdims=True), LEAST))]
+    def hidden_odds(self, nodes: Ints, shares: Doubles, warmest: NDArray[np.int32]) -> list[Floats]:
+        """The log-odds of each expert for some seeds, while these are hidden."""
+        hidden = np.searchsorted(self.seeds.nodes, nodes)
+        visible = np.setdiff1d(np.arange(len(self.seeds.nodes)), hidden)
+        question = Question(self.seeds, visible, warmest, hidden)
+        return [log_odds(expert.log_probabilities(question), shares) for expert in self.experts.values()]
 
-
-class Agreed(NamedTuple):
-    """What all experts say together.
-
-    Attributes
-    ----------
-    combination
-        How much each counts.
-    odds
-        (E, n, K) the log-odds of each expert for all nodes.
-    trial
-        The trial of their combined probabilities; the weights are cross-validated too.
-    known
-        (n,) the nodes about which something is known; None for all.
-    """
-
-    combination: Combination
-    odds: NDArray[np.float32]
-    trial: Trial
-    known: Mask | None
-
-    def without_odds(self) -> "Agreed":
-        """How they were weighed, without what they said about all nodes."""
-        return self._replace(odds=np.empty((0, 0, 0), np.float32), known=None)
-
-    @property
-    def experts(self) -> Experts:
-        """What each expert says, to be kept."""
-        return Experts(self.combination.names, self.combination.weights, self.odds)
-
-    @property
-    def probabilities(self) -> Doubles:
-        """(n, K) the combined probabilities of all nodes; zero rows where nothing is known."""
-        found = self.combination.probabilities(self.odds)
-        if self.known is not None:
-            found[~self.known] = 0
-        return found
+    def weigh(self, trial: Trial, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:
+        """The weights of the experts, and the trial of the combined probabilities, given the trial of the heat."""
+        prior = prior_weights(self.names, self.evidence, blind=not len(trial.codes))
+        if not len(trial.codes):
+            return Combination(self.names, prior, shares), trial
+        parts = [self.hidden_odds(nodes, shares, warmest) for nodes, warmest in hidden.batches()]
+        odds = [log_odds(np.log(trial.probabilities), shares)]
+        odds += [np.concatenate(each) for each in zip(*parts, strict=True)]
+        found = np.empty_like(trial.probabilities)
+        for fold in trial.each_fold():
+            rest = combine(self.names, [each[~fold] for each in odds], trial.codes[~fold], shares, prior)
+            found[fold] = rest.probabilities([each[fold] for each in odds])
+        known: Mask = np.ones(len(trial.codes), bool) if self.evidence.beyond_links else trial.known
+        combined = trial._replace(known=known, probabilities=np.where(known[:, None], found, trial.probabilities))
+        return combine(self.names, odds, trial.codes, shares, prior), combined
 
 
-def agree(
-    evidence: Evidence,
-    fit: Fit,
-    heat: Doubles,
-    calibrated: Calibrated,
-    held_out: HeldOut,
+def learn(
+    field: Features,
+    graph: Graph,
     seeds: Seeds,
-    earlier: Agreement | None = None,
-) -> Agreed:
-    """Combine evidence with the heat, whose probabilities (n, K) are calibrated; zero rows where unreached.
+    solve: Callable[[Seeds], Features],
+    *,
+    panel: Panel | None = None,
+    label: HiddenLabels | None = None,
+) -> Learnt:
+    """Hide seeds, and fit calibration and weights of experts to them.
 
-    If seeds have hardly changed since an earlier agreement, its weights are kept.
+    Parameters
+    ----------
+    field
+        Features of all nodes, from the fit with all seeds.
+    graph, seeds
+        The graph and all its seeds.
+    solve
+        Solves with some of the seeds; see `rough_solver`.
+    panel
+        The experts besides heat.
+    label
+        A rule on temperatures, if it decides the labels; it labels the hidden seeds.
     """
-    with fitting_threads(0 if evidence.features is None else AT_ONCE * evidence.features.size):
-        panel = Panel(evidence, fit.graph, fit.options, seeds)
-        return _agreed(panel, evidence, _codes(fit), heat, calibrated, held_out, earlier)
+    clustered = panel is not None and panel.evidence.clustered
+    hidden = hide_seeds(seeds, graph, solve, label=label, need_warmest=clustered)
+    calibration, trial = calibrate(hidden, field, seeds)
+    if panel is None:
+        return Learnt(seeds, calibration, trial)
+    with panel.threads():
+        combination, combined = panel.weigh(trial, hidden, calibration.shares)
+    return Learnt(seeds, calibration, combined, combination)
 
 
-def _agreed(
-    panel: Panel,
-    evidence: Evidence,
-    labels: Ints,
-    heat: Doubles,
-    calibrated: Calibrated,
-    held_out: HeldOut,
-    earlier: Agreement | None,
-) -> Agreed:
-    """The same with a panel, and the labels (n,) by heat."""
-    shares, trial, names = calibrated.calibration.shares, calibrated.trial, panel.names
-    prior = prior_weights(names, evidence.prior)
-    reached: Mask = np.asarray(heat.any(axis=1))
-    odds = np.empty((len(names), *heat.shape), np.float32)  # filled in turn, since it may be large
-    for place, each in enumerate(chain([odds_of(heat.astype(np.float32), shares)], panel.odds(shares, labels))):
-        odds[place] = each
-    known = None if evidence.beyond_links else reached
-    if isinstance(earlier, Agreed) and earlier.combination.names == names:
-        return Agreed(replace(earlier.combination, shares=shares), odds, earlier.trial, known)
-    if not len(trial.codes):
-        blind = prior if not evidence.clustered else np.array([BLIND.get(name, 0.0) for name in names])
-        return Agreed(Combination(names, blind, shares), odds, trial, known)
-    hidden = [log_odds(np.log(trial.probabilities), shares)]
-    parts = [panel.hidden_odds(nodes, shares, then) for nodes, then in held_out.batches()]
-    hidden += [np.concatenate(each) for each in zip(*parts, strict=True)]
-    found = np.empty_like(trial.probabilities)
-    for fold in trial.each_fold():
-        rest = combine(names, [each[~fold] for each in hidden], trial.codes[~fold], shares, prior)
-        found[fold] = rest.probabilities([each[fold] for each in hidden])
-    told = np.ones(len(trial.codes), bool) if evidence.beyond_links else trial.known
-    combined = trial._replace(known=told, probabilities=np.where(told[:, None], found, trial.probabilities))
-    return Agreed(combine(names, hidden, trial.codes, shares, prior), odds, combined, known)
+def dirichlet_problem(graph: Graph, seeds: Seeds, side: str) -> Problem:
+    """One column for each class: its seeds are held at 1, all others at 0."""
+    return Problem(graph, seeds.nodes, seeds.values, seeds.n_classes, weights=seeds.weights, side=side)
 
 
-def _codes(fit: Fit) -> Ints:
-    """(n,) the class numbers by a rule on temperatures."""
-    assert isinstance(fit.outcome, OneLabel)
-    return fit.outcome.codes
+def rough_solver(
+    problem: Problem, solution: Solution, options: SolveOptions, neighbours: Doubles
+) -> Callable[[Seeds], FeatureField]:
+    """Solves with some of the seeds, as roughly as calibration allows; ``solution`` is the one with all seeds.
+
+    With cg, a third of its iterations plus two are enough. A loose tolerance would take more iterations, because cg
+    first needs an estimate of the absorption time. No solve starts from the temperatures of the fit: these would leak
+    the hidden labels.
+    """
+    options = rough_options(options, solution)
+
+    def solve(seeds: Seeds) -> FeatureField:
+        found = engines.solve(dirichlet_problem(problem.graph, seeds, problem.side), options)
+        return FeatureField.of(problem.graph, seeds, found.temperatures, problem.side, neighbours)
+
+    return solve
+
+
+def rough_options(options: SolveOptions, solution: Solution) -> SolveOptions:
+    """How to solve without the hidden seeds; see `rough_solver`."""
+    if options.tol is None:
+        return options
+    if solution.solver == "cg":
+        return replace(options, solver="cg", tol=None, max_iter=2 + math.ceil(solution.iterations / 3))
+    solver = solution.solver if solution.solver == "elimination" else options.solver  # already chosen by "auto"
+    return replace(options, solver=solver, tol=max(options.tol, ROUGH_TOL))
+
+
+def _few_changes(before: Seeds, after: Seeds) -> bool:
+    """Whether the classes are the same, and few seeds were added, removed or relabelled."""
+    if not np.array_equal(before.classes, after.classes) or before.weights is not None or after.weights is not None:
+        return False
+    same = np.intersect1d(before.nodes, after.nodes, assume_unique=True)
+    alike = before.codes[np.searchsorted(before.nodes, same)] == after.codes[np.searchsorted(after.nodes, same)]
+    kept = int(np.count_nonzero(alike))
+    return len(before.nodes) + len(after.nodes) - 2 * kept <= FEW_CHANGES * len(before.nodes)

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
-from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
+from isotherm.equilibrium.averages import reached_moments
 from isotherm.equilibrium.lifting import lift
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import row_sums
@@ -84,8 +84,7 @@ class FeatureField(NamedTuple):
     @property
     def mean(self) -> Doubles:
         """(K,) mean temperature of each class over reached nodes."""
-        count, *sums = kernels.active.table_moments(np.ascontiguousarray(self.temperatures), kernels.thread_count())
-        return np.array(sums[: self.temperatures.shape[1]]) / max(count, 1)
+        return reached_moments(self.temperatures).mean
 
     @property
     def reached(self) -> NDArray[np.bool_]:

@@ -10,15 +10,15 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 
 from isotherm.arrays import Doubles, Ints, Mask
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.columns import UnreachedWarning
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
-from isotherm.insight.confidence.calibration import CalibrationWarning
-from isotherm.insight.confidence.reliability import Reliability, reliability
+from isotherm.probability.calibration import CalibrationWarning
+from isotherm.probability.trial import Reliability, reliability
 from isotherm.labelling.metrics import f1_of_totals
-from isotherm.labelling.outcome.decided import class_factors
-from isotherm.labelling.outcome.outcomes import at_codes
+from isotherm.labelling.decisions import class_factors
+from isotherm.labelling.outcomes import at_codes
 from isotherm.labelling.rules import RULES, TEMPERATURE_RULES, TemperatureRule
 from isotherm.labelling.settings import AUTO
 from isotherm.seeds import RareClassWarning, Seeds, sample

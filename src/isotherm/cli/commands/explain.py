@@ -12,7 +12,7 @@ from isotherm.cli.terminal.tables import counted
 from isotherm.cli.terminal.wording import UsageError, collected_warnings, refuse_warnings, say, usage_errors
 
 if TYPE_CHECKING:
-    from isotherm.insight.explain.explanation import Explanation
+    from isotherm.insight.explanation import Explanation
 
 __all__ = ["EXAMPLES", "USAGE", "explain"]
 

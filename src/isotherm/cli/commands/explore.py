@@ -48,7 +48,7 @@ def explore(
         raise UsageError("the page goes by links alone: leave out --features")
     with collected_warnings(quiet):
         graph, known, source = read_seeded(edges, seeds, stages, fitting)
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.page.page_methods import Opening, open_page
 
     kept = log or _beside(edges if seeds is None else seeds)

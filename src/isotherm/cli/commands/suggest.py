@@ -109,7 +109,7 @@ def _first_sheet(
     graph, layout = read_unseeded(edges, stages, fitting)
     with stages.stage("suggesting"), usage_errors():
         from isotherm.cli.reports.sheets import sheet
-        from isotherm.insight.suggest.first import suggest as suggest_first
+        from isotherm.insight.suggestion import suggest as suggest_first
 
         nodes, values = suggest_first(
             graph, number, policy=policy, return_values=True, n_threads=fitting.solving.threads

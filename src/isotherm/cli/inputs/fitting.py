@@ -13,7 +13,7 @@ from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import OUTPUT, UsageError, say, usage_errors
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
 
 __all__ = [
     "Fitted",
@@ -41,7 +41,7 @@ def fit_files(names: Sequence[str], fitting: Fitting, stages: Stages) -> "tuple[
         threads=fitting.solving.threads,
     )
     features = _read_features(files, fitting, stages)
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
 
     connect_to_cluster(fitting.solving)
     weights = class_weights(fitting.class_weight, files.seeds.classes.tolist())
@@ -57,7 +57,7 @@ def fit_files(names: Sequence[str], fitting: Fitting, stages: Stages) -> "tuple[
 def _evidence(files: Files, fitting: Fitting) -> Any:
     """What `fit` takes as evidence: by default that of the columns, if the graph was made of a table."""
     if files.vectors is not None and fitting.evidence == "auto":
-        from isotherm.insight.experts.evidence import Evidence
+        from isotherm.probability.evidence import Evidence
 
         return Evidence.of_table(files.vectors)
     return None if fitting.evidence == "none" else fitting.evidence
@@ -92,7 +92,7 @@ def estimate_files(names: Sequence[str], fitting: Fitting, stages: Stages) -> st
     edges, seeds = names
     missing = fitting.ignore_missing_seeds
     files = read_files(edges, seeds, stages, reading=fitting.reading, kinds=fitting.kinds, ignore_missing=missing)
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.labelling.estimate import estimate_fit
     from isotherm.labelling.settings import Settings
 
@@ -161,7 +161,7 @@ class Source:
 def load_model(path: str, stages: Stages) -> "DirichletClassifier":
     """The classifier that ``isotherm classify --save`` wrote."""
     with stages.stage("reading"), usage_errors():
-        from isotherm.classifier import load
+        from isotherm.dirichlet_classifier import load
 
         return load(path)
 

@@ -29,7 +29,7 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
     files = read_files(
         edges, seeds, stages, reading=fitting.reading, kinds=fitting.kinds, ignore_missing=missing, unread=True
     )
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.graphs.packed import PackedGraph
     from isotherm.insight.scattered.labels import check_target_folder, label_on_workers
     from isotherm.insight.scattered.parts import Columns

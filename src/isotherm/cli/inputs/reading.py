@@ -13,7 +13,7 @@ from isotherm.cli.terminal.wording import LABELS, UsageError, usage_errors
 from isotherm.errors import warn
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout, SeedsFile
     from isotherm.seeds import Seeds

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from isotherm.arrays import Ints
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.graphs import Graph
-    from isotherm.insight.explain.explanation import Explanation
+    from isotherm.insight.explanation import Explanation
 
 __all__ = ["Account", "accounts", "found_nodes", "joined", "labels_of"]
 

@@ -8,7 +8,7 @@ from isotherm.cli.reports.accounts import joined, labels_of
 
 if TYPE_CHECKING:
     from isotherm.arrays import Doubles
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
 
 __all__ = ["sheet"]
 

@@ -24,9 +24,6 @@ from isotherm.equilibrium.options import Progress, SolveOptions
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Solution
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs.packed import PackedGraph
-from isotherm.insight.confidence.calibration import Calibration, calibrate
-from isotherm.insight.confidence.held_out import hold_out
-from isotherm.insight.confidence.neighbourhood import Field, Warmth
 from isotherm.insight.scattered.parts import (
     Columns,
     Decide,
@@ -37,9 +34,12 @@ from isotherm.insight.scattered.parts import (
     temperature_sums,
     write_part,
 )
-from isotherm.labelling.outcome.decided import Decision, class_factors, sampled_nodes
+from isotherm.labelling.decisions import Decision, class_factors, sampled_nodes
 from isotherm.labelling.rules import FALLBACK, RULES, ProbabilityRule, TemperatureRule, Totals
 from isotherm.labelling.settings import AUTO, Settings
+from isotherm.probability.calibration import Calibration, calibrate
+from isotherm.probability.hidden_seeds import hold_out
+from isotherm.probability.node_features import Field, Warmth
 from isotherm.seeds import Seeds
 
 __all__ = ["Scattered", "check_target_folder", "label_on_workers"]
@@ -236,7 +236,7 @@ class _Labelling:
 
 
 class _Remote:
-    """Features of nodes that the workers keep; see `isotherm.insight.confidence.neighbourhood.Features`."""
+    """Features of nodes that the workers keep; see `isotherm.probability.node_features.Features`."""
 
     def __init__(self, session: Session, name: str, seeds: Seeds, solution: Solution, n_nodes: int) -> None:
         self.session, self.name, self.solution = session, name, solution

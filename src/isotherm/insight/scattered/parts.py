@@ -13,10 +13,10 @@ from scipy.sparse import csr_array
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.engines.cluster.work import Part
 from isotherm.graphs.packed import read_ids
-from isotherm.insight.confidence.calibration import Calibration
-from isotherm.insight.confidence.neighbourhood import Field, Warmth, effective_number
-from isotherm.labelling.outcome.decided import Decision
+from isotherm.labelling.decisions import Decision
 from isotherm.labelling.rules import TemperatureRule, Totals
+from isotherm.probability.calibration import Calibration
+from isotherm.probability.node_features import Field, Warmth, effective_number
 
 __all__ = ["Columns", "Decide", "Sums", "Written", "chance_sums", "some_warmth", "temperature_sums", "write_part"]
 

@@ -1,61 +1,54 @@
 """Logistic regression on features that have diffused far over the graph.
 
-Two graph convolutions tell a node about nodes two links away. With few seeds, more distant ones help too. So the
-features are averaged over random walks that end with probability 1/10 at each step: the sum over k of 0.9^k S^k X, with
-the matrix S of graph convolutions. As in `regression`, it is formed for the seeds only, or for a few columns at a time.
+Two graph convolutions carry the features of nodes up to two links away. With few seeds, more distant nodes help too.
+So features are averaged over random walks that end with probability 1/10 at each step: the sum over k of 0.9^k S^k X,
+with the matrix S of graph convolutions. As in `regression`, it is formed for the seeds only, or for a few columns at a
+time.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
-from scipy.sparse import issparse
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.equilibrium.options import SolveOptions
-from isotherm.graphs import Graph
-from isotherm.insight.experts.evidence import Rows
-from isotherm.insight.experts.links import links, mean_weight
-from isotherm.insight.experts.regression import PROJECTED, Regression, random_directions
+from isotherm.equilibrium.averages import Averaging
+from isotherm.probability.experts.expert import Expert, Knowledge
+from isotherm.probability.experts.links import Rows, links, mean_weight
+from isotherm.probability.experts.regression import PROJECTED, Regression, random_directions
 
-__all__ = ["Diffusion", "diffusion_is_cheap"]
+__all__ = ["DiffusedFeatures", "diffusion"]
 
-STEPS, GOING_ON = 12, 0.9  # of the walks at most, and the probability of one more
-COLUMNS = kernels.WIDTHS[-1]  # that diffuse at once
+STEPS, CONTINUE = 12, 0.9  # maximum walk length; continuation probability
+COLUMNS = kernels.WIDTHS[-1]  # columns that diffuse at once
 MOST = 2_000_000_000  # entries of the graph times columns times steps: about a second
 
 
-def diffusion_is_cheap(graph: Graph, rows: Rows, n_seeds: int) -> bool:
-    """Whether the features of so many seeds can be found in about a second."""
-    return min(n_seeds, rows.shape[1]) * graph.edges_only.csr.entries * STEPS <= MOST
+def diffusion(known: Knowledge) -> Expert | None:
+    """Regression on diffused features, where this takes about a second at most."""
+    if known.evidence.features is None or known.evidence.clustered:
+        return None
+    csr = links(known.graph)
+    if min(len(known.seeds.nodes), known.rows.shape[1]) * csr.entries * STEPS > MOST:
+        return None
+    walk = Averaging.convolution(csr, mean_weight(csr), n_threads=known.options.threads).times(CONTINUE)
+    return Regression(DiffusedFeatures(known.rows, walk), known.seeds)
 
 
-class Diffusion(Regression):
-    """Learns classes from features that have diffused over the graph.
+class DiffusedFeatures:
+    """Features (n, d) after diffusion by a damped walk, scaled to rows of length 1; see `FeatureMap`."""
 
-    Parameters
-    ----------
-    rows
-        (n, d) features.
-    graph
-        The graph; arcs count in both directions.
-    options
-        How its kernels run.
-    """
-
-    def __init__(self, rows: Rows, graph: Graph, options: SolveOptions) -> None:
-        super().__init__(rows)
-        csr, self.options = links(graph), options
-        self.csr = csr._replace(weights=None if csr.weights is None else csr.weights.astype(np.float32))
-        loop = mean_weight(csr.weights)
-        self.root = (1 / np.sqrt(csr.sums + loop)).astype(np.float32)
-        self.own_share = np.float32(loop) * self.root[:, None] ** 2
+    def __init__(self, rows: Rows, walk: Averaging) -> None:
+        self.rows, self.walk = rows, walk
         squares = sum((part**2).sum(axis=1) for part in self._spread(rows @ random_directions(rows)))
         lengths = np.sqrt(squares / PROJECTED)
         self.scale = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 
     def at(self, nodes: Ints) -> Doubles:
-        """(s, d) the features that reach some nodes, by walks from these or to them, whichever are fewer."""
+        """(s, d) the diffused features of some nodes: by walks from these nodes, or of the columns if these are fewer.
+
+        Both give the same, because the walk is symmetric.
+        """
         if len(nodes) < self.rows.shape[1]:
             starts = np.zeros((self.rows.shape[0], len(nodes)), np.float32)
             starts[nodes, np.arange(len(nodes))] = 1
@@ -73,17 +66,8 @@ class Diffusion(Regression):
         """The columns (n, k) after diffusion, some at a time."""
         for first in range(0, x.shape[1], COLUMNS):
             some = x[:, first : first + COLUMNS]
-            start = kernels.block(x.shape[0], kernels.width(some.shape[1]), np.float32)
-            start[:, : some.shape[1]] = some.toarray() if issparse(some) else some
-            yield self._diffused(start)[:, : some.shape[1]]
-
-    def _diffused(self, start: Floats) -> Floats:
-        now = start
-        for _ in range(STEPS):
-            mean = np.zeros_like(start)
-            engines.average(self.csr, self.root, now * self.root[:, None], mean, self.options)
-            mean += self.own_share * now
-            mean *= np.float32(GOING_ON)
-            mean += start
-            now = mean
-        return now
+            now = start = self.walk.block(some)
+            for _ in range(STEPS):
+                now = self.walk @ now
+                now += start
+            yield now[:, : some.shape[1]]

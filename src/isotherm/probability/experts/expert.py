@@ -1,29 +1,35 @@
-"""What an expert is, and what it is asked."""
+"""What an expert is, what it is asked, and the simplest one: probabilities that another model gave."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm.arrays import Floats, Ints
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
-from isotherm.probability.evidence import Evidence, Rows
-from isotherm.probability.experts.links import mean_matrix
+from isotherm.probability.experts.links import Rows, links
 from isotherm.probability.experts.logistic import unit_rows
 from isotherm.seeds import Seeds
 
-__all__ = ["Expert", "Knowledge", "Question"]
+if TYPE_CHECKING:  # evidence holds the features of the graph, which an expert computes
+    from isotherm.probability.evidence import Evidence
+
+__all__ = ["LEAST", "Expert", "GivenProbabilities", "Knowledge", "Question", "given"]
+
+LEAST = 1e-9  # smallest probability, so that logarithms are finite
 
 
 @dataclass(frozen=True)
 class Knowledge:
     """What experts are made from: the evidence, the graph, all its seeds, and how kernels run."""
 
-    evidence: Evidence
+    evidence: "Evidence"
     graph: Graph
     seeds: Seeds
     options: SolveOptions
@@ -36,7 +42,7 @@ class Knowledge:
     @cached_property
     def mean_matrix(self) -> csr_array:
         """The matrix that averages over neighbours, in the precision of the features."""
-        return mean_matrix(self.graph, self.rows.dtype)
+        return Averaging(links(self.graph), dtype=self.rows.dtype).to_scipy()
 
 
 class Question(NamedTuple):
@@ -56,7 +62,7 @@ class Question(NamedTuple):
 
     seeds: Seeds
     visible: Ints
-    warmest: NDArray
+    warmest: NDArray[np.integer]
     hidden: Ints | None = None
 
     @property
@@ -76,3 +82,21 @@ class Expert(ABC):
     @abstractmethod
     def log_probabilities(self, question: Question) -> Floats:
         """(m, K) for the nodes that are asked about; NaN rows where the expert has no opinion."""
+
+
+def given(known: Knowledge) -> Expert | None:
+    """The probabilities of another model, if the user gave them."""
+    return None if known.evidence.opinion is None else GivenProbabilities(known.evidence.opinion)
+
+
+class GivenProbabilities(Expert):
+    """Probabilities (n, K) of another model; NaN rows where it has none."""
+
+    def __init__(self, probabilities: Doubles) -> None:
+        self.probabilities = probabilities
+
+    def log_probabilities(self, question: Question) -> Floats:
+        """(m, K) their logarithms."""
+        rows = self.probabilities[question.nodes]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.log(np.maximum(rows / rows.sum(axis=1, keepdims=True), LEAST)))

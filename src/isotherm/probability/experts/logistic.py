@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.probability.evidence import Rows
+from isotherm.probability.experts.links import Rows
 from isotherm.probability.optimise import minimum
 
 __all__ = ["Weights", "fit_columns", "fit_gram", "unit_lengths", "unit_rows"]

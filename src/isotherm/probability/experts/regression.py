@@ -13,9 +13,9 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack, issparse
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.probability.evidence import Rows
+from isotherm.equilibrium.averages import Averaging
 from isotherm.probability.experts.expert import Expert, Knowledge, Question
-from isotherm.probability.experts.links import convolution_matrix
+from isotherm.probability.experts.links import Rows, links, mean_weight
 from isotherm.probability.experts.logistic import fit_columns, fit_gram
 from isotherm.seeds import Seeds
 
@@ -56,7 +56,8 @@ def convolution(known: Knowledge) -> Expert | None:
     """Regression on features after two graph convolutions."""
     if known.evidence.features is None or known.evidence.clustered:
         return None
-    matrix = convolution_matrix(known.graph, known.rows.dtype)
+    csr = links(known.graph)
+    matrix = Averaging.convolution(csr, mean_weight(csr), dtype=known.rows.dtype).to_scipy()
     return Regression(MeanFeatures(known.rows, matrix, (2,)), known.seeds)
 
 

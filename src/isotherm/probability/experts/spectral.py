@@ -1,41 +1,55 @@
-"""Features that the graph itself has: its spectrum, and the degrees of its nodes.
+"""Features from the graph itself: its spectrum, and the degrees of its nodes.
 
-The largest eigenvectors of an average over neighbours place nodes that are well connected close together. They are
-found by block iteration: filter a block of columns by a Chebyshev polynomial of the average, which enlarges the part of
-each column in large eigenvectors; make the columns orthogonal; repeat. Two rounds in single precision are enough.
+The leading eigenvectors of an average over neighbours place well-connected nodes close together. They are found by
+block iteration: filter a block of columns by a Chebyshev polynomial of the average, which amplifies the leading
+eigenvectors; make the columns orthogonal; repeat. Two rounds in single precision are enough.
 
-The average is regularised: as if each node had some more neighbours, whose value is 0. Without this, the largest
-eigenvectors of a sparse graph belong to small parts that hang on it by an edge.
+The average is regularised by adding to each node a few neighbours of value 0. Without this, the leading eigenvectors of
+a sparse graph belong to small parts that are attached to the rest by a single edge.
 """
 
 from typing import Any
 
 import numpy as np
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
+from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
-from isotherm.insight.experts.links import links, mean_weight
+from isotherm.probability.experts.expert import Expert, Knowledge
+from isotherm.probability.experts.links import links, mean_weight
+from isotherm.probability.experts.regression import MeanFeatures, Regression
 
-__all__ = ["Structure", "degree_features", "spectral_features"]
+__all__ = ["Structure", "degree", "degree_features", "spectral_features", "spectrum"]
 
-BLOCKS, LARGE = 2, 20_000  # blocks of columns; one is enough for a graph with more nodes than this
-COLUMNS = kernels.WIDTHS[-1]  # in a block
-REGULARISATION = 0.02  # neighbours of value 0 that are added, in mean degrees
-ROUNDS, DEGREE = 2, 10  # of the iteration, and of its polynomial
-LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # of the eigenvalue below which the polynomial is small
-LEAST_SQUARE = 1e-7  # of a column that is left after others are taken out
+BLOCKS, LARGE = 2, 20_000  # blocks of columns; graphs with more nodes than LARGE get one
+COLUMNS = kernels.WIDTHS[-1]  # columns of a block
+REGULARISATION = 0.02  # zero-valued pseudo-degree, in mean degrees
+ROUNDS, DEGREE = 2, 10  # rounds of the iteration; Chebyshev degree
+LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # clip range and safety factor of the filter cut-off
+LEAST_SQUARE = 1e-7  # columns with a smaller relative squared length are numerically dependent
+SPECTRAL_C = 5.0  # inverse penalty of the regression on the spectrum
+
+
+def spectrum(known: Knowledge) -> Expert | None:
+    """Regression on the spectrum of the graph."""
+    if known.evidence.structure is None:
+        return None
+    rows, _ = known.evidence.structure.features(known.options)
+    return Regression(MeanFeatures(rows), known.seeds, c=SPECTRAL_C)
+
+
+def degree(known: Knowledge) -> Expert | None:
+    """Regression on the degree of the node."""
+    if known.evidence.structure is None:
+        return None
+    _, rows = known.evidence.structure.features(known.options)
+    return Regression(MeanFeatures(rows), known.seeds)
 
 
 class Structure:
-    """The features of a graph, found once; they do not depend on seeds.
-
-    Parameters
-    ----------
-    graph
-        The graph.
-    """
+    """The spectrum and degrees of a graph, computed once; they do not depend on seeds."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
@@ -47,12 +61,15 @@ class Structure:
     def features(self, options: SolveOptions) -> tuple[Floats, Floats]:
         """Rows of the spectrum, of length 1, and rows of the degree."""
         if self._found is None:
-            self._found = unit_rows(spectral_features(self.graph, options)), degree_features(self.graph)
+            rows = spectral_features(self.graph, options)
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            np.divide(rows, lengths, out=rows, where=lengths > 0)
+            self._found = rows, degree_features(self.graph)
         return self._found
 
 
 def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = None) -> Floats:
-    """(n, d) the largest eigenvectors of the regularised average but the first, times their eigenvalues."""
+    """(n, d) the leading eigenvectors of the regularised average except the first, times their eigenvalues."""
     spectrum = _Spectrum(graph, options)
     x = spectrum.start(blocks or (BLOCKS if graph.n_nodes <= LARGE else 1))
     low, means = 0.0, spectrum.averages(x)
@@ -67,7 +84,7 @@ def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = 
 def degree_features(graph: Graph) -> Doubles:
     """(n, 2) the logarithm of the degree of each node, in mean edges, and its square, standardised."""
     csr = links(graph)
-    logs = np.log1p(csr.sums / mean_weight(csr.weights))
+    logs = np.log1p(csr.sums / mean_weight(csr))
     found = np.stack([logs, logs**2], axis=1)
     spread = found.std(axis=0)
     return (found - found.mean(axis=0)) / np.where(spread > 0, spread, 1)
@@ -76,19 +93,19 @@ def degree_features(graph: Graph) -> Doubles:
 class _Spectrum:
     """The regularised average of a graph, applied to blocks of columns: arrays (n, 16) in single precision.
 
-    It is symmetric in the inner product that weights nodes by their degree, with what was added to it.
+    It is symmetric in the inner product that weights nodes by their regularised degree.
     """
 
     def __init__(self, graph: Graph, options: SolveOptions) -> None:
-        heat, self.options = links(graph), options
-        self.heat = heat._replace(weights=None if heat.weights is None else heat.weights.astype(np.float32))
-        degrees = heat.sums
+        csr = links(graph)
+        degrees = csr.sums
         self.degrees = (degrees + REGULARISATION * (degrees.mean() or 1)).astype(np.float32)
-        self.scale = np.divide(1, self.degrees, out=np.zeros_like(self.degrees), where=degrees > 0)
+        scale = np.divide(1, self.degrees, out=np.zeros_like(self.degrees), where=degrees > 0)
+        self.average = Averaging(csr, scale, n_threads=options.threads)
 
     def start(self, blocks: int) -> list[Floats]:
         """Random blocks, and a constant first column."""
-        rng, n = np.random.default_rng(0), self.heat.n
+        rng, n = np.random.default_rng(0), len(self.degrees)
         count = min(blocks, -(-n // COLUMNS))
         x = [rng.standard_normal((n, COLUMNS), dtype=np.float32) for _ in range(count)]
         x[0][:, 0] = 1
@@ -96,16 +113,10 @@ class _Spectrum:
 
     def averages(self, x: list[Floats]) -> list[Floats]:
         """The average over neighbours; 0 at isolated nodes."""
-        return [self._times(block, self.scale) for block in x]
-
-    def _times(self, x: Floats, scale: Floats) -> Floats:
-        """The sum over neighbours, times a factor (n,) of each node."""
-        out = np.zeros_like(x)
-        engines.average(self.heat, scale, x, out, self.options)
-        return out
+        return [self.average @ block for block in x]
 
     def filtered(self, x: list[Floats], means: list[Floats], low: float) -> list[Floats]:
-        """The Chebyshev polynomial that is at most 1 between -1 and ``low``, and large above.
+        """Apply the Chebyshev polynomial that is at most 1 between -1 and ``low``, and large above.
 
         ``means`` are the averages of x.
         """
@@ -114,16 +125,16 @@ class _Spectrum:
 
     def _filtered(self, before: Floats, mean: Floats, center: np.float32, radius: np.float32) -> Floats:
         now: Floats = (mean - center * before) / radius
-        scale, shift = self.scale * (2 / radius), 2 * center / radius
+        doubled, shift = self.average.times(2 / radius), 2 * center / radius
         for _ in range(DEGREE - 1):
-            after = self._times(now, scale)  # 2 (mean of now - center now) / radius - before
+            after = doubled @ now  # 2 (mean of now - center now) / radius - before
             after -= before
             after -= np.multiply(now, shift, out=before)
             before, now = now, after
         return now
 
     def orthogonal(self, x: list[Floats]) -> list[Floats]:
-        """The same space, with columns orthogonal by degree; columns that add nothing become small."""
+        """The same space with columns that are orthogonal by degree; dependent columns become small."""
         products = self._products(x, x)
         lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(np.float32).tiny))
         squares, turn = np.linalg.eigh(products / np.outer(lengths, lengths))
@@ -131,7 +142,7 @@ class _Spectrum:
         return [self.turned(x, part) for part in np.hsplit(turn, len(x))]
 
     def eigenpairs(self, x: list[Floats], means: list[Floats]) -> tuple[Doubles, Doubles]:
-        """Eigenvalues of the average within the space of orthogonal columns, ascending, and the turn to its vectors."""
+        """Eigenvalues of the average restricted to orthogonal columns, ascending, and the rotation to its vectors."""
         products = self._products(x, means)
         values, turn = np.linalg.eigh((products + products.T) / 2)
         return values, turn
@@ -142,15 +153,9 @@ class _Spectrum:
         return np.block([[left.T @ right for right in y] for left in weighted]).astype(np.float64)
 
     def turned(self, x: list[Floats], turn: Doubles) -> Floats:
-        """(n, d) sums of all columns, with the weights in the columns of ``turn``."""
+        """(n, d) the product of all columns with the matrix ``turn``."""
         parts = np.split(turn.astype(np.float32), len(x))
         found: Floats = x[0] @ parts[0]
         for block, part in zip(x[1:], parts[1:], strict=True):
             found += block @ part
         return found
-
-
-def unit_rows(rows: Floats) -> Floats:
-    """Rows of length 1, or 0."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

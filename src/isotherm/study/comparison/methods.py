@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from inspect import signature
 from typing import TypeAlias
 
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.labelling.rules import RULES
 from isotherm.labelling.settings import AUTO
 from isotherm.study.comparison import diffusions, ours, packages, regressions

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.columns import UnreachedWarning
-from isotherm.insight.confidence.calibration import CalibrationWarning
-from isotherm.insight.experts.evidence import AUTO
+from isotherm.probability.calibration import CalibrationWarning
+from isotherm.probability.evidence import AUTO
 from isotherm.seeds import RareClassWarning
 from isotherm.study.comparison.scores import Answer, answer
 from isotherm.study.comparison.tasks import Draw, Task

@@ -7,7 +7,7 @@ with a column for each label.
 For a binary problem each rule is a threshold: 0.5 for vanilla, the mean temperature for centered and relative, and for
 weighted the temperature at which the normalised masses of both classes are equal. None of these suits rare labels. So
 all thresholds are shifted by the same amount, chosen so that hidden seeds get their labels back as well as possible.
-The same hidden seeds calibrate probabilities, see `isotherm.insight.confidence.label_odds`.
+The same hidden seeds calibrate probabilities, see `isotherm.probability.label_odds`.
 """
 
 from collections.abc import Iterator
@@ -25,8 +25,9 @@ from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError
-from isotherm.labelling.outcome.outcomes import needed_memory, over_neighbours, raise_not_kept
-from isotherm.labelling.rules import TemperatureRule
+from isotherm.labelling.outcomes import needed_memory, raise_not_kept
+from isotherm.labelling.rules import Rule
+from isotherm.labelling.settings import Settings
 from isotherm.seeds import Seeds
 
 __all__ = ["TOO_FEW", "Hidden", "LabelSets", "find_label_sets", "hide"]
@@ -58,7 +59,7 @@ class Hidden(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """Any number of labels for each node: an outcome, see `isotherm.labelling.outcome.outcomes`.
+    """Any number of labels for each node: an outcome, see `isotherm.labelling.outcomes`.
 
     Attributes
     ----------
@@ -110,10 +111,6 @@ class LabelSets:
         if not self.kept:
             raise_not_kept(name, self.seeds, len(self.reached), "labels_ and confidence_")
 
-    def of_new_nodes(self, weights: csr_array) -> csr_array:
-        """Labels of new nodes: those whose mean temperature over the neighbours is above the threshold."""
-        return csr_array(over_neighbours(weights, self.scores) > 0)
-
     def margins(self) -> Doubles:
         """Not defined for sets of labels."""
         raise ParameterError(
@@ -134,10 +131,8 @@ def find_label_sets(
     problem: Problem,
     seeds: Seeds,
     options: SolveOptions,
-    rule: TemperatureRule,
+    settings: Settings,
     *,
-    threshold: str | float | None,
-    max_memory: float,
     start: Floats | None = None,
 ) -> LabelSets:
     """Solve for all labels, block by block, and compare temperatures with thresholds.
@@ -146,13 +141,12 @@ def find_label_sets(
     ----------
     problem, seeds, options
         What to solve, and how.
-    rule, threshold
-        As in `DirichletClassifier`.
-    max_memory
-        Bytes allowed for temperatures and scores; if they need more, temperatures are not kept.
+    settings
+        The rule, the threshold, and the memory allowed; if temperatures need more, they are not kept.
     start
         (n, L) temperatures to begin from.
     """
+    rule, threshold, max_memory = settings.heat_rule, settings.threshold, settings.allowed_memory
     hidden = hide(problem, seeds, options, rule) if threshold == "auto" else None
     shift = 0.0 if hidden is None else hidden.shift
     fixed = None if isinstance(threshold, str) else threshold
@@ -224,7 +218,7 @@ def _solve(
     return engines.solve_in_blocks(some, options, start=start)
 
 
-def _thresholds(rule: TemperatureRule, temperatures: Floats, seeds: Seeds, shares: Doubles, shift: float) -> Doubles:
+def _thresholds(rule: Rule, temperatures: Floats, seeds: Seeds, shares: Doubles, shift: float) -> Doubles:
     """The shifted thresholds of a rule for some labels, given the temperatures of all nodes; between 0 and 1."""
     counted = ~np.isnan(temperatures[:, 0])
     if not rule.counts_seeds:
@@ -234,7 +228,7 @@ def _thresholds(rule: TemperatureRule, temperatures: Floats, seeds: Seeds, share
     return np.clip(rule.thresholds(mean, shares) + shift, 0, HIGHEST_THRESHOLD)
 
 
-def hide(problem: Problem, seeds: Seeds, options: SolveOptions, rule: TemperatureRule) -> Hidden:
+def hide(problem: Problem, seeds: Seeds, options: SolveOptions, rule: Rule) -> Hidden:
     """Hide some of the seeds, in three folds, and solve for their temperatures, for at most 60 labels.
 
     Labels of a single seed are left out: with that seed hidden, no seed has them. If too few labels remain, no seed is
@@ -253,9 +247,7 @@ def hide(problem: Problem, seeds: Seeds, options: SolveOptions, rule: Temperatur
     return Hidden(*map(np.concatenate, zip(*folds, strict=True)))
 
 
-def _hide_fold(
-    problem: Problem, seeds: Seeds, hidden: Mask, labels: Ints, options: SolveOptions, rule: TemperatureRule
-) -> Hidden:
+def _hide_fold(problem: Problem, seeds: Seeds, hidden: Mask, labels: Ints, options: SolveOptions, rule: Rule) -> Hidden:
     """Solve without the hidden seeds."""
     visible, nodes = seeds.take(~hidden), seeds.nodes[hidden]
     shares = visible.shares[labels]

@@ -8,26 +8,25 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from isotherm import kernels
-from isotherm.classifier import DirichletClassifier
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.graphs import Graph
 from isotherm.graphs.neighbours import Neighbours
-from isotherm.insight.experts.evidence import AUTO, Evidence
 from isotherm.labelling.fit import Fit
-from isotherm.labelling.rules import DEFAULT_RULE
 from isotherm.labelling.settings import Settings
+from isotherm.node_classifier import NodeClassifier
+from isotherm.probability.evidence import AUTO, Evidence
 from isotherm.seeds.series import has_index
 
 __all__ = ["VectorClassifier"]
 
 
-class VectorClassifier(DirichletClassifier):
+class VectorClassifier(NodeClassifier):
     """Labels all rows of a table from the labels of a few.
 
-    Each row is a node, joined to its nearest rows; then all is as in :class:`DirichletClassifier`, whose parameters,
+    Each row is a node, joined to its nearest rows; then all is as in :class:`NodeClassifier`, whose parameters,
     attributes and methods it has. Logistic regression on the columns is evidence beside the heat: labelled rows are
     hidden in turn to see how much each should count, and `experts_` tells.
 
@@ -46,8 +45,8 @@ class VectorClassifier(DirichletClassifier):
         Whether to divide each column by its standard deviation first.
     recall : float
         The least share of true neighbours to be found in a large table; 1 for an exact search.
-    rule, solver, tol, max_iter, side, engine, n_threads, max_memory, calibration, stop, open_share, threshold
-        As in :class:`DirichletClassifier`.
+    decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory, threshold, verbose
+        As in :class:`NodeClassifier`.
 
     Attributes
     ----------
@@ -77,25 +76,21 @@ class VectorClassifier(DirichletClassifier):
         weights: str | None = "gaussian",
         scale: bool = False,
         recall: float = 0.98,
-        rule: str = DEFAULT_RULE,
+        decision: str = "balanced",
+        class_weight: Mapping[Any, float] | None = None,
         solver: str = "auto",
         tol: float | None = DEFAULT_TOL,
         max_iter: int | None = None,
-        side: str = "auto",
+        side: str = "edges",
         engine: str = "local",
         n_threads: int | None = None,
         max_memory: int | None = None,
-        calibration: str | None = "auto",
-        stop: str = "error",
-        open_share: float = 0.05,
         threshold: str | float | None = "auto",
-        class_weight: Mapping[Any, float] | None = None,
         verbose: bool = False,
     ) -> None:
         super().__init__(
-            *(rule, solver, tol, max_iter, side, engine, n_threads, max_memory, calibration, stop, open_share),
+            *(decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory),
             threshold=threshold,
-            class_weight=class_weight,
             verbose=verbose,
         )
         self.k = k
@@ -123,10 +118,10 @@ class VectorClassifier(DirichletClassifier):
         y : array, Series or mapping
             One label for each row, with -1, None or NaN where it is unknown; or ``{row number: label}``.
         evidence : {"auto", "spectral", None}, array, data frame or mapping
-            As in :meth:`DirichletClassifier.fit`, but by default the columns of the table are the evidence, if there
-            are labels enough to be hidden and the rule goes by probabilities. None to go by the graph alone.
+            As in :meth:`NodeClassifier.fit`, but by default the columns of the table are the evidence. None to go by
+            the graph alone.
         seed_weight, features, progress
-            As in :meth:`DirichletClassifier.fit`.
+            As in :meth:`NodeClassifier.fit`.
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -158,26 +153,24 @@ class VectorClassifier(DirichletClassifier):
 
     @property
     def _graph_parameters(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in signature(DirichletClassifier).parameters}
+        return {name: getattr(self, name) for name in signature(NodeClassifier).parameters}
 
     def _checked_table(self, X: Any, *, reset: bool) -> Any:
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric")
 
-    def hold(self, fit: Fit) -> None:
-        """Store a fit."""
+    def _hold(self, fit: Fit) -> Self:
         columns = self.n_features_in_
-        super().hold(fit)
+        super()._hold(fit)
         self.n_features_in_ = columns
+        return self
 
     @property
     def transduction_(self) -> Any:
         """The labels of the rows of the table, as LabelSpreading calls them."""
-        check_is_fitted(self)
         return self.labels_
 
-    def new_edges(self, X: Any) -> csr_array:
-        """Edge weights (m, n) from new rows to those of the table, without edges to unreached rows."""
-        check_is_fitted(self)
+    def _new_edges(self, X: Any) -> csr_array:
+        """Edge weights (m, n) from new rows to the rows of the table, without edges to unreached rows."""
         threads = kernels.thread_count(self.n_threads)
         edges = self.neighbours_.to_new(self._checked_table(X, reset=False), threads)
         return csr_array(edges.multiply(self.reached_))
@@ -185,14 +178,14 @@ class VectorClassifier(DirichletClassifier):
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save the graph of neighbours and what was found on it, without the table.
 
-        :func:`isotherm.load` reads it as a :class:`DirichletClassifier`, which explains and suggests as this one does,
+        :func:`isotherm.load` reads it as a :class:`NodeClassifier`, which explains and suggests as this one does,
         but knows no new rows.
         """
         self.on_graph().save(path, force=force)
 
-    def on_graph(self) -> DirichletClassifier:
+    def on_graph(self) -> NodeClassifier:
         """The same labels, held by a classifier of graphs."""
-        return DirichletClassifier(**self._graph_parameters)._hold(self.insight_)
+        return NodeClassifier(**self._graph_parameters)._hold(self._fitted)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

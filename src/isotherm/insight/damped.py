@@ -11,7 +11,7 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Mask
 from isotherm.equilibrium.solvers.cg import ratio
 from isotherm.graphs import Csr
-from isotherm.insight.suggest.likeness import in_type
+from isotherm.insight.likeness import in_type
 from isotherm.kernels import Report
 
 __all__ = ["damped_heat"]

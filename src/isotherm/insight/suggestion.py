@@ -17,7 +17,7 @@ within two steps. Unreached components have the largest coldness, so large ones 
 
 *The policy "diverse".* On dense graphs the value above is roughly the degree, because heat spreads everywhere at once.
 So "diverse" takes its square root and multiplies it by the number of nodes that are more like v than like any seed; see
-:mod:`isotherm.insight.suggest.likeness`. Nodes are chosen one by one, each as if the earlier ones were seeds. The
+:mod:`isotherm.insight.likeness`. Nodes are chosen one by one, each as if the earlier ones were seeds. The
 product is divided by one plus the number of seeds of v's predicted class. Otherwise large classes would get all the
 seeds, and rare classes would never be learnt.
 
@@ -25,6 +25,7 @@ seeds, and rare classes would never be learnt.
 one class is. "likely" is for review queues, where members of a class are to be found, not errors to be corrected.
 """
 
+from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from numbers import Integral
 from typing import Any
@@ -37,21 +38,127 @@ from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError
-from isotherm.graphs import Graph
-from isotherm.insight.suggest.damped import damped_heat
-from isotherm.insight.suggest.likeness import Cover
+from isotherm.graphs import Graph, as_graph
+from isotherm.insight.damped import damped_heat
+from isotherm.insight.likeness import Cover
+from isotherm.labelling.fit import Fit
 
-__all__ = ["LIKELY", "POLICIES", "Reach", "check_request", "suggest"]
+__all__ = ["LIKELY", "POLICIES", "Reach", "choose", "suggest", "suggest_next"]
 
 LIKELY = "likely"
 POLICIES = ("diverse", "uncertainty", "margin", LIKELY)
+WITHOUT_FIT = ("diverse", "uncertainty")
+MOST_SHOWN = 5  # classes in a message
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
-SHORTLIST_FACTOR = 64  # candidates for each requested node,
-SHORTEST_SHORTLIST = 1000  # but at least this many
+SHORTLIST_FACTOR = 64  # candidates for each requested node
+SHORTEST_SHORTLIST = 1000  # least number of candidates
 
 
-def check_request(k: Any, policy: str, label: Any = None) -> None:
+def suggest(
+    graph: Any,
+    k: int = 10,
+    *,
+    known: Iterable[Any] = (),
+    policy: str = "diverse",
+    among: Iterable[Any] | None = None,
+    return_values: bool = False,
+    n_threads: int | None = None,
+) -> Any:
+    """The k nodes to label first, the best first, in a graph without labels. See docs/labelling.md.
+
+    With labels of two or more classes, fit a classifier: its method ``suggest`` knows more.
+
+    Parameters
+    ----------
+    graph : Graph, sparse or dense adjacency matrix, networkx or igraph graph
+        The graph.
+    k : int
+        How many.
+    known : iterable, optional
+        Nodes that have a label already, of whatever class; they are not suggested, nor nodes like them.
+    policy : {"diverse", "uncertainty"}
+        "diverse" takes nodes that are like many others, each unlike the earlier ones; "uncertainty" those whose heat
+        reaches most nodes.
+    among : iterable, optional
+        The nodes that can be labelled; by default all.
+    return_values : bool
+        Whether to give also what each is worth, to be compared with others of the same call.
+    n_threads : int, optional
+        Number of threads; by default ``ISOTHERM_THREADS``, or all cores.
+
+    Examples
+    --------
+    Two stars that are joined at their hubs:
+
+    >>> import isotherm as iso
+    >>> stars = iso.Graph.from_edges(["a"] * 5 + ["b"] * 3, ["b", "a1", "a2", "a3", "a4", "b1", "b2", "b3"])
+    >>> iso.suggest(stars, 2).tolist()
+    ['a', 'b']
+    """
+    if policy in POLICIES and policy not in WITHOUT_FIT:
+        message = "{given} goes by the labels of a fit, and without seeds there is none: use {instead}"
+        raise ParameterError(message, given=Option("policy", policy), instead=Option("policy", WITHOUT_FIT[0]))
+    _check_request(k, policy)
+    network = as_graph(graph)
+    chosen, values = choose(
+        network,
+        np.sort(network.index(list(known))),
+        k,
+        np.ones(network.n_nodes),
+        policy=policy,
+        among=None if among is None else network.index(among),
+        options=SolveOptions(threads=n_threads),
+    )
+    nodes = network.nodes[chosen]
+    return (nodes, values) if return_values else nodes
+
+
+def suggest_next(
+    fit: Fit, k: int, *, policy: str = "diverse", label: Any = None, among: Iterable[Any] | None = None
+) -> tuple[Ints, Doubles]:
+    """Positions of the nodes most worth labelling after a fit, and the value of each; see `choose`."""
+    _check_request(k, policy, label)
+    return choose(
+        fit.graph,
+        fit.seeds.nodes,
+        k,
+        _chance(fit, label) if policy == LIKELY else _doubt(fit, policy),
+        policy=policy,
+        among=None if among is None else fit.graph.index(among),
+        groups=fit.outcome.groups,
+        side=fit.settings.side,
+        reached=fit.outcome.reached,
+        options=fit.options,
+    )
+
+
+def _chance(fit: Fit, label: Any) -> Doubles:
+    """(n,) how probable a class is at each node."""
+    classes = fit.seeds.classes.tolist()
+    if label not in classes:
+        known = ", ".join(map(repr, classes[:MOST_SHOWN])) + ", ..." * (len(classes) > MOST_SHOWN)
+        message = "{label}, but no seed has this label: choose one of {known}"
+        raise ParameterError(message, label=Option("label", label), known=known)
+    return fit.probabilities()[:, classes.index(label)]
+
+
+def _doubt(fit: Fit, policy: str) -> Doubles:
+    """(n,) how doubtful each label is by a policy; unreached nodes are the most doubtful."""
+    if policy == "diverse":
+        return np.ones(fit.graph.n_nodes)
+    if policy == "margin":
+        return 1 - fit.outcome.margins()
+    if fit.outcome.several:
+        raise ParameterError(
+            "{given} is for seeds with one label each: use {instead}",
+            given=Option("policy", policy),
+            instead=Option("policy", "diverse"),
+        )
+    return np.asarray(1 - fit.confidence)
+
+
+def _check_request(k: Any, policy: str, label: Any = None) -> None:
     """Refuse an invalid number of nodes or an unknown policy, and a label that goes with another policy."""
     if isinstance(k, bool) or not isinstance(k, Integral):
         raise TypeError(f"k={k!r}, but it must be an integer")
@@ -68,7 +175,7 @@ def check_request(k: Any, policy: str, label: Any = None) -> None:
         raise ParameterError(message, given=given, likely=likely, label=Option("label"))
 
 
-def suggest(
+def choose(
     graph: Graph,
     seeds: Ints,
     k: int,
@@ -168,7 +275,7 @@ class Reach:
         return np.sum([worth[nodes + offset] for offset in self.lifting.offsets], axis=0)
 
     def _relaxed(self, source: Doubles) -> Doubles:
-        """G e and c, to about one percent."""
+        """Reached doubt and coldness of each node, to about 1 %."""
         free = ~self.held & (self.degree > 0)
         sources = np.stack([source, (1 - DAMPING) * self.degree], axis=1)
         x = damped_heat(self.heat, self.degree, free, sources, DAMPING, kernels.thread_count(self.options.threads))

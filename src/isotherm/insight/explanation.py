@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines, kernels
+from isotherm import engines
 from isotherm.arrays import Doubles
+from isotherm.equilibrium.averages import reached_moments
 from isotherm.graphs.html import table
-from isotherm.insight.confidence.found import Experts
-from isotherm.insight.explain.paths import Paths
+from isotherm.insight.paths import Paths
 from isotherm.labelling.fit import Fit
-from isotherm.labelling.outcome.decided import Decided
+from isotherm.labelling.outcomes import OneLabel
 
 __all__ = ["Explainer", "Explanation"]
 
@@ -166,15 +166,13 @@ class Explainer:
     ----------
     fit : Fit
         The fit.
-    experts : Experts, optional
-        What other evidence says.
     """
 
-    def __init__(self, fit: Fit, experts: Experts | None = None) -> None:
-        self.fit, self.experts = fit, experts
+    def __init__(self, fit: Fit) -> None:
+        self.fit = fit
 
     def __reduce__(self) -> tuple[Any, ...]:  # caches are not pickled
-        return Explainer, (self.fit, self.experts)
+        return Explainer, (self.fit,)
 
     @cached_property
     def _measure(self) -> Callable[[csr_array], Doubles]:
@@ -225,24 +223,22 @@ class Explainer:
         outcome = self.fit.outcome
         if not outcome.kept:
             return {}
-        temperatures = np.ascontiguousarray(outcome.temperatures)
-        count, *sums = kernels.active.table_moments(temperatures, kernels.thread_count(self.fit.options.threads))
-        means = np.array(sums[: temperatures.shape[1]]) / max(count, 1)
+        means = reached_moments(outcome.temperatures, self.fit.options.threads).mean
         return dict(zip(self.fit.seeds.classes.tolist(), means.tolist(), strict=True))
 
     def _opinions(self, node: Any) -> dict[str, dict[Any, float]]:
         """The weighted log-odds of each expert at a node, for each class."""
-        if self.experts is None:
+        if self.fit.odds is None:
             return {}
-        place, names = self.fit.graph.index([node])[0], self.fit.seeds.classes.tolist()
-        odds = self.experts.weights[:, None] * self.experts.odds[:, place]
+        place, names, weights = self.fit.graph.index([node])[0], self.fit.seeds.classes.tolist(), self.fit.experts
+        odds = np.array(list(weights.values()))[:, None] * self.fit.odds[:, place]
         rows = (dict(zip(names, row, strict=True)) for row in odds.tolist())
-        return dict(zip(self.experts.names, rows, strict=True))
+        return dict(zip(weights, rows, strict=True))
 
     def _chances(self, node: Any) -> tuple[dict[Any, float], str]:
         """The probabilities of the classes at a node, and why its label is not the most probable one."""
         outcome = self.fit.outcome
-        if not isinstance(outcome, Decided):
+        if not isinstance(outcome, OneLabel) or outcome.decision is None or outcome.chances is None:
             return {}, ""
         place = self.fit.graph.index([node])[0]
         names, chances, code = self.fit.seeds.classes.tolist(), outcome.chances[place].tolist(), outcome.codes[place]
