@@ -38,6 +38,7 @@ __all__ = [
     "load",
     "pack_edges",
     "read_graph",
+    "read_labelled",
     "read_seeds",
     "solve_dirichlet",
     "suggest",
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
     from isotherm.insight.explanation import Explanation
     from isotherm.insight.suggestion import suggest
-    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_seeds, write_labels
+    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds, write_labels
     from isotherm.labelling.whole_graph import CutGraphWarning, WholeGraph
     from isotherm.node_classifier import NodeClassifier, load
     from isotherm.paper.block_model import BlockModel
@@ -91,6 +92,7 @@ _HOMES = {
     "load": "node_classifier",
     "pack_edges": "io",
     "read_graph": "io",
+    "read_labelled": "io",
     "read_seeds": "io",
     "solve_dirichlet": "equilibrium.temperatures",
     "suggest": "insight.suggestion",

@@ -16,7 +16,7 @@ from isotherm.arrays import Floats, Mask
 from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
-from isotherm.graphs.attributes import node_attribute
+from isotherm.graphs.other_libraries import node_attribute
 from isotherm.insight.explanation import Explainer, Explanation
 from isotherm.insight.suggestion import suggest_next
 from isotherm.labelling import exports

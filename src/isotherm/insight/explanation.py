@@ -12,10 +12,10 @@ from scipy.sparse import csr_array
 from isotherm import engines
 from isotherm.arrays import Doubles
 from isotherm.equilibrium.averages import reached_moments
-from isotherm.graphs.html import table
 from isotherm.insight.paths import Paths
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
+from isotherm.notebooks import table
 
 __all__ = ["Explainer", "Explanation"]
 

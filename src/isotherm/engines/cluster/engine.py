@@ -20,8 +20,7 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution, Source, System
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Csr, Graph
-from isotherm.graphs.packed import PackedGraph
-from isotherm.graphs.packed.folder import MANIFEST
+from isotherm.graphs.packed import MANIFEST, PackedGraph
 
 __all__ = ["DaskEngine", "packed_matrix"]
 

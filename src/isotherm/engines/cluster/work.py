@@ -157,7 +157,7 @@ def _has(folder: str, token: str) -> bool:
     """Whether this is the folder that the client means: its manifest, which has checksums, must be the same."""
     from pathlib import Path
 
-    from isotherm.graphs.packed.folder import MANIFEST
+    from isotherm.graphs.packed import MANIFEST
 
     try:
         return (Path(folder) / MANIFEST).read_text(encoding="utf-8") == token

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
-from isotherm.graphs.packed import PackWriter, check_folder, open_packed, writing_folder
+from isotherm.graphs.packed import open_packed
+from isotherm.graphs.packed_writing import PackWriter, check_folder, writing_folder
 from isotherm.io.formats import FORMATS
 from isotherm.io.layout import Options, Pick
 from isotherm.io.memory import available_memory

@@ -1,30 +1,38 @@
-"""Soft seeds: labels that are not certain.
+"""Labels of all kinds, read into `Seeds`: certain labels, distributions, sets of labels, weights of trust.
 
 *Distributions.* The label of a seed may be ``{label: probability}``. These probabilities are its temperatures.
 
+*Sets.* A seed may have several labels, or none: its temperature is 1 for each label in its set.
+
 *Weights of trust.* A seed of weight ``w`` counts ``w`` times as much as all its neighbours together: a random walk that
 arrives at the seed ends there with probability ``w / (1 + w)``. An infinite weight means that the seed is held at its
-temperatures, as in the paper. A node of weight 0 is not a seed. `isotherm.equilibrium.lifting` implements this.
+temperatures, as in the paper. A node of weight 0 is not a seed. The lifting of ``equilibrium/`` implements this.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.graphs import Graph
-from isotherm.seeds.advice import warn_about_classes, warn_about_minus_one
-from isotherm.seeds.encoding import encode_labels
+from isotherm.seeds.encoding import Labels, encode_labels, warn_about_classes, warn_about_minus_one
 from isotherm.seeds.known import Seeds, check_any
 from isotherm.seeds.series import index_of_nodes
 
-__all__ = ["seed_weights", "soft_seeds"]
+__all__ = ["as_seeds", "has_label_sets", "label_sets", "seed_weights", "soft_seeds"]
 
 LARGEST_WEIGHT = 1e15  # larger weights count as infinite: the difference is below rounding
 SUM_TOLERANCE = 1e-6  # how far a sum of probabilities may be from 1
+
+
+def as_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
+    """Seeds from labels of any kind; `soft_seeds` and `label_sets` say which there are."""
+    if isinstance(labels, Seeds):
+        return labels
+    return (label_sets if has_label_sets(labels) else soft_seeds)(labels, graph, weight)
 
 
 def soft_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
@@ -37,9 +45,9 @@ def soft_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
     graph
         The graph of these nodes.
     weight
-        ``{node: weight}`` or a pandas Series with node ids as its index (seeds that are not named have infinite
-        weight), an array with a weight for each node of the graph, or one weight for all seeds. None means infinite. A
-        node of weight 0 is not a seed.
+        ``{node: weight}``, or a pandas Series with node ids as its index; seeds that it leaves out have infinite
+        weight. Or an array with a weight for each node of the graph, or one weight for all seeds. None means infinite.
+        A node of weight 0 is not a seed.
 
     Raises
     ------
@@ -55,7 +63,7 @@ def soft_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
            [1.  , 0.  ]]), array([inf, 2.5]))
     """
     spread = isinstance(labels, Mapping) and any(isinstance(label, Mapping) for label in labels.values())
-    seeds = _of_distributions(labels, graph) if spread else Seeds.from_labels(labels, graph)
+    seeds = _from_distributions(labels, graph) if spread else Seeds.from_labels(labels, graph)
     if weight is None:
         return seeds
     weights = seed_weights(weight, seeds.nodes, graph)
@@ -66,7 +74,7 @@ def soft_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
     return trusted
 
 
-def _of_distributions(labels: Mapping[Any, Any], graph: Graph) -> Seeds:
+def _from_distributions(labels: Mapping[Any, Any], graph: Graph) -> Seeds:
     entries = [
         (row, each, share)
         for row, label in enumerate(labels.values())
@@ -93,7 +101,7 @@ def _of_distributions(labels: Mapping[Any, Any], graph: Graph) -> Seeds:
 
 
 def _without_empty_classes(seeds: Seeds) -> Seeds:
-    """The same seeds, without the classes that no seed has."""
+    """The same seeds, without classes that have no seed."""
     columns = np.flatnonzero(seeds.shares > 0) if len(seeds.nodes) else np.empty(0, np.int64)
     check_any(len(seeds.nodes))
     table = None if seeds.table is None else csr_array(seeds.table[:, columns])
@@ -123,3 +131,75 @@ def seed_weights(weight: Any, nodes: Ints, graph: Graph) -> Doubles:
     for node, value in zip(graph.nodes[nodes[bad]].tolist(), weights[bad].tolist(), strict=True):
         raise ValueError(f"the seed_weight of the node {node!r} is {value:g}: it must be at least 0")
     return np.where(weights < LARGEST_WEIGHT, weights, np.inf)
+
+
+def has_label_sets(labels: Any) -> bool:
+    """Whether these labels are sets, which `label_sets` reads, rather than one label for each node."""
+    if isinstance(labels, Mapping):
+        return any(isinstance(each, Set | list | tuple) for each in labels.values())
+    return issparse(labels) or (getattr(labels, "ndim", 1) == 2 and labels.shape[1] > 1)
+
+
+def label_sets(labels: Any, graph: Graph, weight: Any = None, *, known: Labels | None = None) -> Seeds:
+    """Read seeds with several labels each.
+
+    Parameters
+    ----------
+    labels
+        ``{node: {label, ...}}``, where an empty set means that the node is known to have no label; or an indicator
+        matrix of shape (n, L), sparse or dense, where an empty row means that the node is unknown.
+    graph
+        The graph of these nodes.
+    weight
+        How far the seeds are trusted, as in `soft_seeds`.
+    known
+        Labels to include among the classes, even if no node of a mapping has them.
+
+    Examples
+    --------
+    >>> seeds = label_sets({"a": {"red", "round"}, "b": set()}, Graph.from_edges(["a", "b"], ["b", "c"]))
+    >>> seeds.classes, seeds.values()
+    (array(['red', 'round'], dtype=object), array([[1., 1.],
+           [0., 0.]]))
+    """
+    if isinstance(labels, Mapping):
+        nodes, table, classes = _sets_from_mapping(labels, graph, () if known is None else known.tolist())
+    else:
+        nodes, table, classes = _sets_from_matrix(labels, graph)
+    first = np.where(table.sum(axis=1) > 0, table.argmax(axis=1), -1) if table.shape[1] else np.full(len(nodes), -1)
+    seeds = Seeds(nodes, first, classes, table, several=True).take(np.argsort(nodes))
+    if weight is not None and len(nodes):
+        weights = seed_weights(weight, seeds.nodes, graph)
+        seeds = replace(seeds, weights=None if np.isinf(weights).all() else weights).take(weights > 0)
+    if not seeds.indicator.nnz:
+        raise ValueError("no seed has a label: give at least one node a label")
+    return seeds
+
+
+def _sets_from_mapping(labels: Mapping[Any, Any], graph: Graph, more: Iterable[Any]) -> tuple[Ints, csr_array, Labels]:
+    given = {node: each for node, each in labels.items() if each is not None}
+    sets = [set(each) if isinstance(each, Set | list | tuple) else {each} for each in given.values()]
+    rows = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
+    warn_about_minus_one(label for each in sets for label in each)
+    codes, classes = encode_labels([*(label for each in sets for label in each), *more])
+    codes = codes[: len(rows)]
+    rows = rows[codes >= 0]
+    ones = np.ones(len(rows))
+    return graph.index(list(given)), csr_array((ones, (rows, codes[codes >= 0])), (len(sets), len(classes))), classes
+
+
+def _sets_from_matrix(labels: Any, graph: Graph) -> tuple[Ints, csr_array, Labels]:
+    if not issparse(labels) and np.asarray(labels).dtype.kind not in "biuf":
+        raise TypeError(
+            "labels has several columns that are not all numbers: pass {node: label}, or one column whose index holds "
+            'node ids, such as table.set_index("node")["label"]'
+        )
+    ids, table = index_of_nodes(labels, graph, "labels"), csr_array(labels)
+    if ids is None and table.shape[0] not in (graph.n_nodes, graph.n_rows):
+        raise ValueError(f"the labels have {table.shape[0]} rows, but the graph has {graph.n_nodes} nodes")
+    table.eliminate_zeros()
+    if not (table.data == 1).all():
+        raise ValueError("a matrix of labels must hold only zeros and ones: for other labels pass {node: {label, ...}}")
+    rows = np.flatnonzero(np.diff(table.indptr))
+    nodes = rows if ids is None else graph.index([ids[row] for row in rows.tolist()])
+    return nodes, csr_array(table[rows], dtype=np.float64), np.arange(table.shape[1])
