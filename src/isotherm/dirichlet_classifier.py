@@ -62,7 +62,7 @@ class DirichletClassifier(GraphClassifier):
         With ``stop="labels"``, the share of the labels that need not be certified.
     threshold : {"auto"}, float or None
         Where seeds have several labels each: the temperature above which a node has a label. None for the threshold of
-        the rule; "auto" shifts it for all labels so that hidden seeds get theirs back, at the cost of a few more solves.
+        the rule; "auto" shifts it for all labels so that hidden seeds get theirs back, which takes a few more solves.
     verbose : bool
         Whether `fit` and `update` show their progress: a bar on a terminal and in notebooks, else lines.
 

@@ -16,13 +16,17 @@ from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.errors import ParameterError
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph
+from isotherm.labelling.decisions import DECISIONS
 from isotherm.labelling.fitting import has_probabilities
+from isotherm.labelling.rules import RULES
 from isotherm.probability.evidence import AUTO, Evidence, read_evidence
 from isotherm.probability.experts import STRUCTURAL
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 
-__all__ = ["NodeClassifier", "load"]
+__all__ = ["RULE_NAMES", "NodeClassifier", "classifier_by", "load"]
+
+RULE_NAMES = (*DECISIONS, *RULES)  # what may decide labels: on probabilities, or on temperatures
 
 
 class NodeClassifier(GraphClassifier):
@@ -163,6 +167,15 @@ class NodeClassifier(GraphClassifier):
     def experts_(self) -> dict[str, float]:
         """The weight of each expert, by its name."""
         return self._fitted.experts
+
+
+def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
+    """The classifier in which this decides labels: a decision on probabilities, or a rule on temperatures.
+
+    >>> classifier_by("probable"), classifier_by("vanilla", tol=1e-6)
+    (NodeClassifier(decision='probable'), DirichletClassifier(rule='vanilla', tol=1e-06))
+    """
+    return NodeClassifier(rule, **parameters) if rule in DECISIONS else DirichletClassifier(rule, **parameters)
 
 
 def load(path: str | os.PathLike[str]) -> GraphClassifier:

@@ -9,9 +9,9 @@ import numpy as np
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
 from isotherm.graphs.other_libraries import igraph_ids
-from isotherm.notebooks import facts, table
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.rows import Column, Columns, Rows, rows
+from isotherm.notebooks import facts, table
 
 __all__ = [
     "CONTAINERS",

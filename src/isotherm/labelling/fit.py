@@ -20,7 +20,7 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.labelling.best_scores import BestScores
-from isotherm.labelling.decisions import Decision
+from isotherm.labelling.decisions import Decision, FittedDecision, class_factors
 from isotherm.labelling.label_sets import TOO_FEW, LabelSets, hide
 from isotherm.labelling.outcomes import OneLabel, at_codes, best_codes
 from isotherm.labelling.rules import Rule
@@ -194,12 +194,21 @@ class Fit:
         """The weight of each expert, by name."""
         self.one_label("experts_")
         combination = None if self.taught is None else self.taught.combination
-        return {HEAT: 1.0} if combination is None else dict(zip(combination.names, combination.weights.tolist()))
+        return {HEAT: 1.0} if combination is None else combination.by_name
 
     @cached_property
     def certificate(self) -> Certificate:
         """A bound on the error of the temperatures."""
         return self.proof or engines.certify(self.problem, self.outcome.temperatures, self.options)
+
+    def outcome_by(self, rule: Rule | Decision) -> OneLabel:
+        """The same temperatures or probabilities, labelled by another rule or decision."""
+        solution = self.one_label("temperatures_").solution
+        if isinstance(rule, Rule):
+            return OneLabel(solution, self.seeds, rule)
+        factors = class_factors(self.settings.class_weight, self.seeds)
+        decision = FittedDecision.of(rule, self.chances, self.seeds, factors)
+        return OneLabel(solution, self.seeds, chances=self.chances, decision=decision)
 
     def one_label(self, name: str) -> OneLabel:
         """The outcome, for an attribute of this name that needs one label per node and all scores."""
@@ -212,7 +221,7 @@ class Fit:
 
     @cached_property
     def label_odds(self) -> LabelOdds:
-        """Where a node may have several labels: how temperatures become probabilities; warns if hidden seeds are few."""
+        """How temperatures become probabilities where a node may have several labels; warns if hidden seeds are few."""
         assert isinstance(self.outcome, LabelSets)
         odds, hidden = self.taught_odds, self.outcome.hidden
         if odds is None:

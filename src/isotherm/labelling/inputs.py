@@ -13,8 +13,8 @@ from isotherm.graphs import Graph, as_graph
 from isotherm.graphs.other_libraries import is_igraph, is_networkx, node_attribute
 from isotherm.labelling.whole_graph import WholeGraph, check_whole
 from isotherm.seeds.encoding import Labels, is_unknown
-from isotherm.seeds.series import has_index
 from isotherm.seeds.reading import has_label_sets
+from isotherm.seeds.series import has_index
 
 __all__ = ["checked_matrix", "filled", "graph_and_labels", "new_edges", "nodes_in"]
 

@@ -43,6 +43,11 @@ class Combination:
     weights: Doubles
     shares: Doubles
 
+    @property
+    def by_name(self) -> dict[str, float]:
+        """The weight of each expert."""
+        return dict(zip(self.names, self.weights.tolist(), strict=True))
+
     def probabilities(self, odds: Iterable[Floats]) -> Doubles:
         """(n, K) probabilities, from the log-odds (n, K) of each expert."""
         found = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))

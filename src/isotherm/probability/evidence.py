@@ -97,13 +97,8 @@ def read_evidence(features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> E
 
 
 def _left_out(message: str) -> None:
-    warn(
-        EvidenceWarning(
-            message + " ({none} does without this warning)",
-            spectral=Option("evidence", SPECTRAL),
-            none=Option("evidence", None),
-        )
-    )
+    spectral, none = Option("evidence", SPECTRAL), Option("evidence", None)
+    warn(EvidenceWarning(message + " ({none} does the same without this warning)", spectral=spectral, none=none))
 
 
 def read_rows(table: Any, graph: Graph, name: str, *, missing: float = 0.0) -> Rows:

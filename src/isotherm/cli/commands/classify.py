@@ -14,8 +14,8 @@ from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import collected_warnings, refuse_warnings, say
 
 if TYPE_CHECKING:
-    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.cli.inputs.reading import Files
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.study.tables import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]

@@ -11,8 +11,8 @@ from isotherm.cli.terminal.stages import Stages
 from isotherm.cli.terminal.wording import UsageError, usage_errors
 
 if TYPE_CHECKING:
-    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.cli.reports.summary import Summary
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.probability.calibration import Calibration
 
 __all__ = ["calibrated", "check_kept", "check_results", "write_results"]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import BlockModel, stochastic_block_model
 from isotherm.paper.experiments.figures_2_and_3 import Model
 from isotherm.paper.running.experiment import Data, Draw, Experiment, Measurement, Setting
@@ -51,7 +51,7 @@ def run(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
         codes = labels[seeds]
         temperatures = solved(graph, seeds, np.eye(len(PROPORTIONS))[codes], EQUILIBRIUM)
         others = np.delete(np.arange(n), seeds)
-        for rule in TEMPERATURE_RULES:
+        for rule in RULES:
             wrong = predict(rule, temperatures, seeds, codes, np.arange(len(PROPORTIONS)))[others] != labels[others]
             yield Measurement(share, rule, ERROR, float(wrong.mean()))
         yield Measurement(share, "", UNREACHED, float(np.isnan(temperatures[others, 0]).mean()))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from isotherm.arrays import Doubles, Ints
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr, Graph
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.running.experiment import AUTHORS, Data, Draw, Experiment, Measurement, Setting
 from isotherm.paper.running.points import balanced
 from isotherm.paper.running.real_graphs import graph_settings, load_graph
@@ -64,7 +64,7 @@ def _scores(temperatures: Doubles, truth: Ints, seeds: Ints) -> Iterator[tuple[s
     others: NDArray[np.bool_] = np.ones(len(truth), dtype=bool)
     others[seeds] = False
     member = truth == 1
-    for rule in TEMPERATURE_RULES:
+    for rule in RULES:
         found = predict(rule, temperatures, seeds, truth[seeds], np.arange(2)) == 1
         yield rule, ALL, class_f1(member, found)
         yield rule, OTHERS, class_f1(member[others], found[others])
