@@ -24,7 +24,7 @@ OLD = "the old result\n"
 HALTING = """
 import hashlib, sys, time
 from isotherm.classifier import DirichletClassifier
-from isotherm.io.writing import labels
+from isotherm.io import output
 fit, native = DirichletClassifier.fit, "--native" in sys.argv
 
 def told(self, *data, **options):
@@ -41,7 +41,7 @@ def halfway(frame, file, *rest):
 
 DirichletClassifier.fit = told
 if "--halt" in sys.argv:
-    labels._write = halfway
+    output._write = halfway
 from isotherm.cli import main
 sys.argv = [word for word in sys.argv if word not in ("--halt", "--native")]
 sys.exit(main())
@@ -319,7 +319,7 @@ def test_a_terminal_that_knows_ascii_only(folder: Path) -> None:
 
 
 def test_an_error_inside_says_how_to_report_it(folder: Path) -> None:
-    broken = "from isotherm.io.writing import labels\nlabels._frame = None"
+    broken = "from isotherm.io import output\noutput._frame = None"
     code = f"{broken}\nimport isotherm.cli, sys\nsys.exit(isotherm.cli.main())"
     arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", "-o", "old.csv", "--force"]
     result = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=300)

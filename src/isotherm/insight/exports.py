@@ -35,7 +35,7 @@ class Exporting:
         >>> clf.to_polars()["label"].to_list()
         ['hot', 'cold', 'cold']
         """
-        from isotherm.io.writing.labels import as_series
+        from isotherm.io.output import as_series
 
         polars, columns = _needed("polars"), self._columns(probabilities, temperatures)
         frame = polars.DataFrame([as_series(name, values) for name, values in columns.items()])

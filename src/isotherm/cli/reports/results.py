@@ -35,7 +35,7 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
 def _check_targets(results: Results, sources: Sequence[str]) -> None:
     from isotherm.files import check_target
     from isotherm.io import check_output
-    from isotherm.io.writing.models import check_model
+    from isotherm.io.models import check_model
 
     with usage_errors(wording.OUTPUT):
         check_output(results.output, force=results.force, format=results.output_format)
