@@ -16,7 +16,7 @@ import pytest
 import zstandard
 from commands import EDGES, ISOTHERM, SEEDS, command, interrupt, leftovers, start
 
-from isotherm.cli.terminal.panics import hidden_panics
+from isotherm.cli.terminal.process import hidden_panics
 
 OLD = "the old result\n"
 
@@ -349,7 +349,7 @@ def test_panics_of_compiled_code_are_hidden(capfd: pytest.CaptureFixture[str]) -
 def test_a_signal_to_a_forked_worker_does_not_end_the_command() -> None:
     code = """
 import os, signal, time
-from isotherm.cli.terminal.signals import exit_at_once, handle_signals
+from isotherm.cli.terminal.process import exit_at_once, handle_signals
 handle_signals()
 with exit_at_once():
     worker = os.fork()

@@ -14,7 +14,7 @@ from isotherm.insight.confidence.rule_choice import RuleScore, compare_rules, se
 from isotherm.insight.confidence.trial import Trial
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import FALLBACK, TEMPERATURE_RULES
-from isotherm.paper.experiments.table4 import largest
+from isotherm.paper.graph_experiments import largest
 from isotherm.seeds import Seeds, sample
 from isotherm.study.datasets import load
 

@@ -19,7 +19,7 @@ from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.changes import changed_seeds, warm_start
 from isotherm.labelling.outcome.several import _best_shift, _distinct
 from isotherm.labelling.rules import TEMPERATURE_RULES
-from isotherm.seeds.sets import label_sets
+from isotherm.seeds.reading import label_sets
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 

@@ -19,8 +19,8 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.scikit_learn.folds import WholeGraph, check_whole
 from isotherm.labelling.settings import Settings
 from isotherm.seeds.encoding import Labels, encode_labels, is_unknown
+from isotherm.seeds.reading import has_label_sets
 from isotherm.seeds.series import has_index
-from isotherm.seeds.sets import has_label_sets
 
 __all__ = ["FittedAttribute", "NodeClassifier"]
 

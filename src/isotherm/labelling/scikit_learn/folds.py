@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from isotherm.arrays import Ints
+from isotherm.errors import warn
 from isotherm.graphs import Graph, as_graph
-from isotherm.seeds.advice import advise
 from isotherm.seeds.encoding import Labels, decode_labels, encode_labels, is_unknown
+from isotherm.seeds.reading import has_label_sets
 from isotherm.seeds.series import has_index
-from isotherm.seeds.sets import has_label_sets
 
 __all__ = ["CutGraphWarning", "WholeGraph", "check_order", "check_whole"]
 
@@ -122,7 +122,7 @@ def check_whole(labels: Any) -> None:
     if _in_cross_validation():
         if not (has_label_sets(labels) or getattr(labels, "ndim", 1) != 1):
             _refuse_unknown(encode_labels(labels)[0])
-        advise(f"scikit-learn has removed the hidden nodes of this fold from the graph: {REMEDY}", CutGraphWarning)
+        warn(f"scikit-learn has removed the hidden nodes of this fold from the graph: {REMEDY}", CutGraphWarning)
 
 
 def _refuse_unknown(codes: Ints) -> None:
