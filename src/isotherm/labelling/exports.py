@@ -30,7 +30,7 @@ CONTAINERS = ("default", "pandas", "polars")
 
 def to_polars(fit: Fit, wanted: Columns) -> Any:
     """The results as a data frame of polars."""
-    from isotherm.io.writing.labels import as_series
+    from isotherm.io.output import as_series
 
     polars = _needed("polars")
     frames = [
