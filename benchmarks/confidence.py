@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 import isotherm as iso
 from benchmarks.results import Result
-from isotherm.insight.confidence.reliability import reliability
+from isotherm.probability.trial import reliability
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isotherm.arrays import Ints
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import BlockModel, stochastic_block_model
 from isotherm.paper.experiment import AUTHORS, Data, Draw, Experiment, Measurement, Setting
 from isotherm.paper.scoring import EQUILIBRIUM, UNREACHED, Point, balanced, of_class, predict, scored, solved
@@ -167,7 +167,7 @@ def _run_sbm(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
         codes = labels[seeds]
         temperatures = solved(graph, seeds, np.eye(len(PROPORTIONS))[codes], EQUILIBRIUM)
         others = np.delete(np.arange(n), seeds)
-        for rule in TEMPERATURE_RULES:
+        for rule in RULES:
             wrong = predict(rule, temperatures, seeds, codes, np.arange(len(PROPORTIONS)))[others] != labels[others]
             yield Measurement(share, rule, ERROR, float(wrong.mean()))
         yield Measurement(share, "", UNREACHED, float(np.isnan(temperatures[others, 0]).mean()))

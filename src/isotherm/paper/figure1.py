@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import triu
 
 from isotherm.arrays import Doubles, Mask
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.solvers import Solution
 from isotherm.files import writing
 from isotherm.io import FileError

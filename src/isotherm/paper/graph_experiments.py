@@ -12,7 +12,7 @@ import numpy as np
 
 from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.graphs import Csr, Graph
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.block_experiments import RATIOS
 from isotherm.paper.experiment import AUTHORS, CORRECTED, Data, Draw, Experiment, Measurement, Setting
 from isotherm.paper.scoring import (
@@ -211,7 +211,7 @@ def largest(communities: tuple[Ints, ...], count: int) -> list[Ints]:
 def _member_scores(temperatures: Doubles, member: Mask, seeds: Ints) -> Iterator[tuple[str, str, float]]:
     others = np.ones(len(member), dtype=bool)
     others[seeds] = False
-    for rule in TEMPERATURE_RULES:
+    for rule in RULES:
         found = predict(rule, temperatures, seeds, member[seeds].astype(np.int64), np.arange(2)) == 1
         yield rule, ALL, class_f1(member, found)
         yield rule, OTHERS, class_f1(member[others], found[others])

@@ -16,7 +16,7 @@ from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr, Graph
 from isotherm.labelling.metrics import macro_f1
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.experiment import AUTHORS, Data, Draw, Measurement, Setting
 
 SWEEPS = SolveOptions(solver="sweeps", tol=None, max_iter=10, threads=1)
@@ -78,9 +78,9 @@ def score_authors(heat: Csr, labels: Ints, seeds: Ints) -> Iterator[Measurement]
     classes, codes = np.unique(labels[seeds], return_inverse=True)
     temperatures = _swept(heat, seeds, codes)
     known = labels >= 0
-    for rule in TEMPERATURE_RULES:
+    for rule in RULES:
         # Their second mistake: the weighted rule counts the seeds of class 0 as non-seed nodes.
-        normalised = seeds if TEMPERATURE_RULES[rule].counts_seeds else seeds[labels[seeds] > 0]
+        normalised = seeds if RULES[rule].counts_seeds else seeds[labels[seeds] > 0]
         columns = _scores(rule, temperatures, normalised, codes).argmax(axis=1)
         yield Measurement(0, rule, SHIFTED, macro_f1(labels[known], columns[known]))
         yield Measurement(0, rule, ALL, macro_f1(labels[known], classes[columns[known]]))
@@ -97,7 +97,7 @@ def score_corrected(
     others = known.copy()
     others[seeds] = False
     unreached = np.isnan(temperatures[:, 0])
-    for rule in TEMPERATURE_RULES:
+    for rule in RULES:
         predicted = predict(rule, temperatures, seeds, codes, classes)
         for measure, nodes in ((ALL, known), (OTHERS, others), (REACHED, others & ~unreached)):
             yield Measurement(0, rule, measure, macro_f1(labels[nodes], predicted[nodes]))
@@ -135,7 +135,7 @@ def _swept(heat: Csr, seeds: Ints, codes: Ints) -> Doubles:
 
 
 def _scores(rule: str, temperatures: Doubles, seeds: Ints, codes: Ints) -> Doubles:
-    return TEMPERATURE_RULES[rule].scores_of(temperatures, seeds, np.bincount(codes) / len(codes)).astype(np.float64)
+    return RULES[rule].scores_of(temperatures, seeds, np.bincount(codes) / len(codes)).astype(np.float64)
 
 
 def _lost(labels: Ints, classes: Ints) -> float:

@@ -154,7 +154,7 @@ def compare(
     Parameters
     ----------
     graph
-        The graph: whatever ``DirichletClassifier.fit`` takes.
+        The graph: whatever ``NodeClassifier.fit`` takes.
     labels
         The known labels, ``{node: label}`` or one for each node.
     features

@@ -10,11 +10,12 @@ import numpy as np
 from isotherm.arrays import Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
-from isotherm.labelling.outcome.decided import class_factors
+from isotherm.labelling.decisions import class_factors
+from isotherm.node_classifier import RULE_NAMES, NodeClassifier
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels
 from isotherm.seeds.hiding import codes_of_nodes, sample
-from isotherm.study.methods import ALL_RULES, by_rules, classifier
+from isotherm.study.methods import by_rules, classifiers
 from isotherm.study.scores import Scores, Tally
 from isotherm.study.tasks import Draw, Task, draw_seeds
 
@@ -61,7 +62,7 @@ def evaluate(
     fraction: float = 0.01,
     policy: str = "uniform",
     runs: int = 10,
-    rules: Iterable[str] = ALL_RULES,
+    rules: Iterable[str] = RULE_NAMES,
     random_state: int = 0,
     progress: Progress | None = None,
     **parameters: Any,
@@ -71,7 +72,7 @@ def evaluate(
     Parameters
     ----------
     graph
-        The graph: whatever ``DirichletClassifier.fit`` takes.
+        The graph: whatever ``NodeClassifier.fit`` takes.
     labels
         The known labels, ``{node: label}`` or one for each node.
     fraction, policy
@@ -80,16 +81,15 @@ def evaluate(
     runs
         Number of draws.
     rules
-        The rules to score. If all temperatures are kept, one solve serves all rules. Otherwise each rule needs its own
-        solve, and rules that need held-out seeds are left out: "balanced", "probable" and "auto". Without calibration,
-        the first two are left out.
+        What decides the labels: rules of `DirichletClassifier`, which one solve serves, and decisions of
+        `NodeClassifier`, which another serves.
     random_state
         Seed of all draws.
     progress
         Called after each run with the number of runs done and the total.
     **parameters
-        Those of `DirichletClassifier`. Unless ``calibration=None``, confidence is scored too, which takes up to
-        three more solves a draw; "auto" needs them as well.
+        Those of `NodeClassifier` and `DirichletClassifier`. Unless ``calibration=None``, the confidence of rules is
+        scored too, which takes up to three more solves a draw.
 
     Examples
     --------
@@ -103,10 +103,11 @@ def evaluate(
     >>> print(found.rules["centered"].accuracy.mean())
     1.0
     """
-    estimator = classifier(**parameters)
+    rules = tuple(rules)
+    estimators = classifiers(rules, parameters)
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
-    weights = class_factors(estimator.class_weight, known)
+    weights = class_factors(parameters.get("class_weight"), known)
     task = Task(graph, codes_of_nodes(known, graph.n_nodes))
     protocol = partial(sample, policy, size=fraction, degrees=graph.degrees)
     tallies = {rule: Tally() for rule in rules}
@@ -114,10 +115,12 @@ def evaluate(
     for run in range(runs):
         draw = draw_seeds(task, protocol, [random_state, run])
         _check_draw(draw)
-        if weights is not None:  # classes are numbers here, and some may have no seed in this draw
-            present = np.unique(draw.known[draw.seeds]).tolist()
-            estimator.set_params(class_weight={code: weights[code] for code in present})
-        for rule, found in by_rules(estimator, task, draw, tallies).items():
+        if weights is not None:
+            present = np.unique(draw.known[draw.seeds]).tolist()  # classes are numbers here, and not all have a seed
+            for estimator in estimators:
+                if isinstance(estimator, NodeClassifier):
+                    estimator.set_params(class_weight={code: weights[code] for code in present})
+        for rule, found in by_rules(estimators, task, draw, rules).items():
             tallies[rule].add(task, draw, found)
         seeds.append(len(draw.seeds))
         hidden.append(np.count_nonzero(draw.scored))

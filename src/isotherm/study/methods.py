@@ -1,10 +1,10 @@
 """The methods that can be compared, by name: Isotherm with each rule and kind of evidence, and its peers.
 
-All that `evaluate` and `compare` know of the classifier is here: `classifier` makes it.
+All that `evaluate` and `compare` know of the classifiers is here.
 """
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,83 +14,98 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import clone
 
-from isotherm.arrays import Mask
-from isotherm.classifier import DirichletClassifier
+from isotherm.arrays import Doubles, Mask
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.columns import UnreachedWarning
-from isotherm.insight.confidence.calibration import CalibrationWarning
-from isotherm.insight.experts import evidence
-from isotherm.labelling.outcome.outcomes import at_codes
-from isotherm.labelling.rules import RULES, TEMPERATURE_RULES, TemperatureRule
-from isotherm.labelling.settings import AUTO
+from isotherm.graph_classifier import GraphClassifier
+from isotherm.labelling.decisions import DECISIONS
+from isotherm.labelling.outcomes import at_codes
+from isotherm.labelling.rules import RULES
+from isotherm.node_classifier import RULE_NAMES, NodeClassifier, classifier_by
+from isotherm.probability import evidence
+from isotherm.probability.calibration import CalibrationWarning
 from isotherm.seeds import RareClassWarning
 from isotherm.study import peers
 from isotherm.study.scores import Answer, answer
 from isotherm.study.tasks import Draw, Task
 
-__all__ = ["ALL_RULES", "METHODS", "Method", "by_rule", "by_rules", "classifier", "most_probable", "with_evidence"]
+__all__ = ["DEFAULT", "METHODS", "Method", "by_rule", "by_rules", "classifiers", "most_probable", "with_evidence"]
 
 Run: TypeAlias = Callable[[Task, Draw], Answer]
 
-ALL_RULES = (*RULES, AUTO)
+DEFAULT = "balanced"  # the rule of the classifier that users get
 COVERAGE = 0.9
 
 
-def classifier(rule: str | None = None, **parameters: Any) -> DirichletClassifier:
-    """The classifier that is evaluated, by default with its own rule."""
-    chosen: dict[str, Any] = {} if rule is None else {"rule": rule}
-    return DirichletClassifier(**chosen, **parameters)
-
-
-def by_rule(task: Task, draw: Draw, *, rule: str | None = None, sets: bool = False) -> Answer:
-    """The labels and their confidence by a rule, or by the default; ``sets`` gives prediction sets as well."""
-    return _answer(task, draw, classifier(rule), sets=sets)
+def by_rule(task: Task, draw: Draw, *, rule: str = DEFAULT, sets: bool = False) -> Answer:
+    """The labels and their confidence by a rule; ``sets`` gives prediction sets as well."""
+    return _answer(task, draw, classifier_by(rule), sets=sets)
 
 
 def with_evidence(task: Task, draw: Draw, *, features: bool = False, structure: str | None = evidence.AUTO) -> Answer:
     """The same by the default rule, with features of the nodes, and with or without the structure of the graph."""
     given: dict[str, Any] = {"features": task.features} if features else {}
-    return _answer(task, draw, classifier(), sets=True, evidence=structure, **given)
+    return _answer(task, draw, classifier_by(DEFAULT), sets=True, evidence=structure, **given)
 
 
 def most_probable(task: Task, draw: Draw) -> Answer:
     """The class with the largest calibrated probability."""
     with _expected_warnings():
-        clf = classifier().fit(task.graph, draw.known)
+        clf = classifier_by(DEFAULT).fit(task.graph, draw.known)
         return answer(clf.classes_, clf.predict_proba())
 
 
-def by_rules(estimator: DirichletClassifier, task: Task, draw: Draw, rules: Iterable[str]) -> dict[str, Answer]:
-    """The answer of each rule, from one fit if all temperatures are kept; confidence if it is calibrated.
+def classifiers(rules: tuple[str, ...], parameters: Mapping[str, Any]) -> list[GraphClassifier]:
+    """One classifier for all decisions among the rules, and one for all rules on temperatures."""
+    first = [next((name for name in rules if name in kind), None) for kind in (DECISIONS, RULES)]
+    unknown = set(rules) - set(RULE_NAMES)
+    kinds = [classifier_by(name) for name in [*first, *unknown] if name is not None]
+    names = set().union(*(kind.get_params() for kind in (NodeClassifier(), DirichletClassifier())))
+    for name in set(parameters) - names:
+        raise TypeError(f"evaluate() got an unexpected keyword argument {name!r}")
+    for kind in kinds:
+        kind.set_params(**{name: value for name, value in parameters.items() if name in kind.get_params()})
+        kind.settings  # noqa: B018 - refuses invalid values
+    return kinds
 
-    Rules that need held-out seeds are left out without calibration, and if not all temperatures are kept.
+
+def by_rules(estimators: Iterable[GraphClassifier], task: Task, draw: Draw, rules: Iterable[str]) -> dict[str, Answer]:
+    """The answer of each rule, from one fit of each classifier; with confidence if that is calibrated.
+
+    If not all temperatures are kept, each rule on temperatures needs its own fit, and only one decision is scored.
     """
     found: dict[str, Answer] = {}
     with _expected_warnings():
-        clf = clone(estimator).fit(task.graph, draw.known)
-        if not clf.fitted_.outcome.kept:
-            for rule in filter(TEMPERATURE_RULES.__contains__, rules):
-                if clf.rule_ != rule:
+        for estimator in estimators:
+            own: Mapping[str, Any] = DECISIONS if isinstance(estimator, NodeClassifier) else RULES
+            clf = clone(estimator).fit(task.graph, draw.known)
+            kept = clf.fitted_.outcome.kept
+            chances = _probabilities(clf) if kept else None
+            for rule in filter(own.__contains__, rules):
+                if kept:
+                    codes = clf.fitted_.outcome_by(own[rule]).codes
+                    confidence = None if chances is None else at_codes(chances, codes)
+                    found[rule] = Answer(np.where(codes >= 0, clf.classes_[codes], -1), confidence, beyond_links=True)
+                    continue
+                if clf.rule_ != rule and isinstance(clf, DirichletClassifier):
                     clf = clone(estimator).set_params(rule=rule).fit(task.graph, draw.known)
-                found[rule] = Answer(clf.labels_, beyond_links=True)
-            return found
-        probabilities = None if clf.calibration is None else clf.predict_proba()
-        for rule in rules:
-            used = RULES[clf.best_rule_ if rule == AUTO else rule]
-            if probabilities is not None or isinstance(used, TemperatureRule):
-                codes = clf.insight_.by_rule(used).codes
-                confidence = None if probabilities is None else at_codes(probabilities, codes)
-                found[rule] = Answer(np.where(codes >= 0, clf.classes_[codes], -1), confidence, beyond_links=True)
+                if clf.rule_ == rule:
+                    found[rule] = Answer(clf.labels_, beyond_links=True)
     return found
 
 
-def _answer(task: Task, draw: Draw, estimator: DirichletClassifier, *, sets: bool, **fit: Any) -> Answer:
+def _probabilities(clf: GraphClassifier) -> Doubles | None:
+    return None if clf.settings.calibration is None else np.asarray(clf.predict_proba())
+
+
+def _answer(task: Task, draw: Draw, estimator: GraphClassifier, *, sets: bool, **fit: Any) -> Answer:
     with _expected_warnings():
         clf = estimator.fit(task.graph, draw.known, **fit)
         possible = _possible(task, clf) if sets else None
         return Answer(clf.labels_, clf.confidence_, possible, beyond_links="features" in fit)
 
 
-def _possible(task: Task, clf: DirichletClassifier) -> Mask:
+def _possible(task: Task, clf: GraphClassifier) -> Mask:
     """Prediction sets over all classes of the task; classes without seeds are in none."""
     sets = np.zeros((len(task.truth), task.n_classes), dtype=bool)
     sets[:, clf.classes_] = clf.predict_set(COVERAGE)
@@ -150,7 +165,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("Isotherm", partial(by_rule, sets=True)),
-        *(Method(f"Isotherm, rule {rule}", partial(by_rule, rule=rule)) for rule in ALL_RULES),
+        *(Method(f"Isotherm, rule {rule}", partial(by_rule, rule=rule)) for rule in RULE_NAMES),
         Method("Isotherm, most probable", most_probable),
         Method("Isotherm, heat alone", partial(with_evidence, structure=None)),
         Method("Isotherm, features", FEATURES, features=True),

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.insight.confidence.reliability import Reliability, reliability
 from isotherm.labelling.metrics import accuracy, macro_f1
+from isotherm.probability.trial import Reliability, reliability
 from isotherm.study.tasks import Draw, Task
 
 __all__ = ["Answer", "Score", "Scores", "Tally", "answer", "calibration_error", "claims", "class_scores", "score"]

@@ -16,13 +16,13 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 from isotherm.labelling.metrics import accuracy, macro_f1, micro_f1
-from isotherm.labelling.scikit_learn.folds import WholeGraph, check_order
+from isotherm.labelling.whole_graph import WholeGraph, check_order
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
 from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.node_classifier import NodeClassifier
 
 __all__ = ["HiddenAccuracy", "LabelSplit", "cross_val_score", "hidden_accuracy"]
 
@@ -197,9 +197,7 @@ class HiddenAccuracy(NamedTuple):
         return f"{ways} ({self.hidden:,} seeds hidden in turn)"
 
 
-def hidden_accuracy(
-    clf: "DirichletClassifier", graph: Graph, rows: Any, known: Mapping[Any, Any]
-) -> HiddenAccuracy | None:
+def hidden_accuracy(clf: "NodeClassifier", graph: Graph, rows: Any, known: Mapping[Any, Any]) -> HiddenAccuracy | None:
     """Hide a fifth of the seeds in turn, and find their labels by the classifier and by logistic regression alone.
 
     None if fewer than two classes have two seeds, or if labels are not one for each seed.
@@ -217,7 +215,7 @@ def hidden_accuracy(
         shown = dict(zip(graph.nodes[places[train]].tolist(), labels[train], strict=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the main fit has already warned
-            found = clone(clf).fit(graph, shown, evidence=clf.insight_.evidence).labels_
+            found = clone(clf).fit(graph, shown, evidence=clf.fitted_.evidence).labels_
             by_columns[test] = _logistic(rows).fit(rows[places[train]], labels[train]).predict(rows[places[test]])
         by_all[test] = found[places[test]]
     shares = (float(np.mean(way[usable] == labels[usable])) for way in (by_all, by_columns))

@@ -22,8 +22,8 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import option_name
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.inputs.reading import Files
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.study.splits import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]

@@ -111,7 +111,7 @@ def _first_sheet(edges: str, job: Job, fitting: Fitting, number: int, policy: st
     graph, layout = read_unseeded(edges, job, fitting)
     with job.stage("suggesting"), usage_errors():
         from isotherm.cli.reports.explanations import sheet_columns
-        from isotherm.insight.suggest.first import suggest as suggest_first
+        from isotherm.insight.suggestion import suggest as suggest_first
 
         threads = fitting.solving.threads
         nodes, values = suggest_first(graph, number, policy=policy, return_values=True, n_threads=threads)

@@ -14,7 +14,7 @@ from isotherm.cli.terminal.messages import OUTPUT, UsageError, option_name, say,
 from isotherm.cli.terminal.process import exit_cleanly
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
 
 __all__ = [
     "Fitted",
@@ -62,7 +62,7 @@ def check_options(fitting: Fitting) -> None:
 
 def classifier_of(fitting: Fitting, classes: Iterable[Any]) -> "DirichletClassifier":
     """The classifier that the options ask for, not fitted yet."""
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
 
     weights = class_weights(fitting.class_weight, classes)
     return DirichletClassifier(rule=fitting.rule, class_weight=weights, **fitting.solving.for_classifier())
@@ -112,7 +112,7 @@ def _read_features(files: Files, fitting: Fitting, job: Job) -> Any:
 def _evidence(files: Files, fitting: Fitting) -> Any:
     """The argument ``evidence`` of `fit`; for the graph of a table it is the columns of the table, by default."""
     if files.vectors is not None and fitting.evidence == "auto":
-        from isotherm.insight.experts.evidence import Evidence
+        from isotherm.probability.evidence import Evidence
 
         return Evidence.of_table(files.vectors)
     return None if fitting.evidence == "none" else fitting.evidence
@@ -229,7 +229,7 @@ class Source:
 def load_model(path: str, job: Job) -> "DirichletClassifier":
     """The classifier that ``isotherm classify --save`` wrote."""
     with job.stage("reading"), usage_errors():
-        from isotherm.classifier import load
+        from isotherm.dirichlet_classifier import load
 
         return load(path)
 
@@ -239,7 +239,7 @@ def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", 
 
     With ``seedless``, edges alone are allowed too.
     """
-    from isotherm.io.writing.models import is_model
+    from isotherm.io.models import is_model
 
     given = list(arguments)
     count = 1 if given and (is_model(given[0]) or _may_be_model(given)) else 2

@@ -12,7 +12,7 @@ from isotherm.cli.terminal.process import hidden_panics
 from isotherm.cli.terminal.text import shown
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout
     from isotherm.io.labelled import LabelOptions, MatchedLabels

@@ -16,7 +16,7 @@ from isotherm.cli.terminal.text import aligned, bar
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.graph_classifier import GraphClassifier
     from isotherm.paper.figure1 import Result
 
 __all__ = ["EXAMPLES", "demo"]
@@ -93,8 +93,8 @@ def _thermometer(result: "Result") -> str:
 def _debian(folder: Path) -> tuple[Path, Path]:
     import numpy as np
 
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.reports.summary import Summary
+    from isotherm.node_classifier import NodeClassifier
     from isotherm.seeds import sample
     from isotherm.seeds.encoding import encode_labels
     from isotherm.study.datasets import debian_packages
@@ -106,7 +106,7 @@ def _debian(folder: Path) -> tuple[Path, Path]:
     codes, _ = encode_labels(packages.labels)
     seeds = sample("balanced", codes, SHARE, np.random.default_rng(0))
     known = dict(zip(packages.graph.nodes[seeds], packages.labels[seeds], strict=True))
-    clf = DirichletClassifier()
+    clf = NodeClassifier()
     with job.stage("solving") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the summary has the numbers
         clf.fit(packages.graph, known, progress=bar.errors(1e-3))
@@ -118,7 +118,7 @@ def _debian(folder: Path) -> tuple[Path, Path]:
     return _written(folder, clf)
 
 
-def _written(folder: Path, clf: "DirichletClassifier") -> tuple[Path, Path]:
+def _written(folder: Path, clf: "GraphClassifier") -> tuple[Path, Path]:
     """The graph and its seeds as files for ``isotherm explore``; nodes without links are left out."""
     import numpy as np
 
@@ -137,13 +137,13 @@ def _written(folder: Path, clf: "DirichletClassifier") -> tuple[Path, Path]:
     return folder / "debian-edges.tsv", folder / "debian-seeds.tsv"
 
 
-def _accuracy(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+def _accuracy(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
     """Of the rule, of the one without its correction, and of a guess."""
-    from isotherm.labelling.rules import TEMPERATURE_RULES
+    from isotherm.labelling.rules import RULES
 
     unseen = len(truth) - len(clf.seeds_.nodes)
     right = (clf.labels_ == truth)[hidden]
-    vanilla = clf.classes_[TEMPERATURE_RULES["vanilla"].scores(clf.temperatures_, clf.seeds_).argmax(axis=1)]
+    vanilla = clf.classes_[RULES["vanilla"].scores(clf.temperatures_, clf.seeds_).argmax(axis=1)]
     section, packages = Counter(truth[hidden].tolist()).most_common(1)[0]
     shares = {
         f"rule {clf.rule_}": right.mean(),
@@ -157,7 +157,7 @@ def _accuracy(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArra
     )
 
 
-def _sections(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+def _sections(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
     """The accuracy on each section, the largest first, in two halves side by side."""
     cells = []
     for section in clf.classes_.tolist():
@@ -172,7 +172,7 @@ def _sections(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArra
     return aligned([[*title, *title], *([*left, *right] for left, right in halves)], left=(0, 3, 4, 7))
 
 
-def _extremes(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+def _extremes(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
     """The packages that the classifier is most and least certain of, one for each label."""
     import numpy as np
 
