@@ -22,8 +22,8 @@ from isotherm.study.tasks import Draw, Task, draw_seeds
 __all__ = ["Comparison", "Curve", "compare"]
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
-FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the shown labels, on the learning curve
-LEAST = 3  # labels on the learning curve
+FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
+LEAST = 3  # fewest labels on the learning curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ class Comparison:
 
     @property
     def best_of_ours(self) -> str:
-        """The same among those of Isotherm."""
+        """The same among the methods of Isotherm."""
         return max((name for name in self.methods if METHODS[name].ours), key=self._mean)
 
     def behind(self, name: str, figure: str = "macro_f1") -> tuple[float, float]:
@@ -222,7 +222,7 @@ def _fewer(task: Task, draw: Draw, part: float, key: list[int]) -> Draw:
 
 
 def _curve(bench: _Bench, found: dict[str, Scores]) -> Curve:
-    """Isotherm by default, with features if it can use them, from few seeds to those of the table."""
+    """Isotherm by default, with features if it can use them, from few seeds to as many as in the table."""
     rich = [name for name in found if METHODS[name].ours and METHODS[name].features]
     name = next(iter(rich), "Isotherm")
     scores = [bench.scores(METHODS[name], draws) for draws in bench.draws[:-1]] + [found[name]]

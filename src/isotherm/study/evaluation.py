@@ -88,7 +88,7 @@ def evaluate(
     progress
         Called after each run with the number of runs done and the total.
     **parameters
-        Those of `NodeClassifier` and `DirichletClassifier`. Unless ``calibration=None``, the confidence of rules is
+        Parameters of `NodeClassifier` and `DirichletClassifier`. Unless ``calibration=None``, the confidence of rules is
         scored too, which takes up to three more solves a draw.
 
     Examples

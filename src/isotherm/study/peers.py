@@ -39,7 +39,7 @@ __all__ = [
 ALPHA = 0.8
 STEPS = 50  # what is left of the first step then, 0.8 ** 50, is 1e-5
 PROPAGATION_LAYERS, PROPAGATION_ALPHA = 50, 0.9
-# Inverse penalties, chosen for the best scores of each method on a few graphs for development; that of hops is a guess.
+# Inverse ridge penalties, chosen for the best scores on a few graphs for development; for hops it is a guess.
 PENALTIES = {"features": 1000.0, "hops": 100.0, "convolution": 1000.0, "spectral": 10.0}
 DIMENSIONS = 32
 TOLERANCE = 1e-4

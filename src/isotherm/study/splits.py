@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["HiddenAccuracy", "LabelSplit", "cross_val_score", "hidden_accuracy"]
 
 Scoring: TypeAlias = Callable[[Labels, Labels], float]
-FOLDS = 5  # of `hidden_accuracy`
+FOLDS = 5  # in `hidden_accuracy`
 
 
 class LabelSplit:

@@ -138,7 +138,7 @@ def _files(name: str, data: str | os.PathLike[str] | None) -> dict[str, Path] | 
 
 
 def _files_in(folder: Path, name: str) -> dict[str, Path] | None:
-    """The files of a graph in a folder, if all are there: one ``.npz``, or those of the catalogue."""
+    """The files of a graph in a folder, if all are there: one ``.npz``, or the files that the catalogue lists."""
     if (npz := folder / f"{name}.npz").is_file():
         return {npz.name: npz}
     if name not in CATALOGUE:

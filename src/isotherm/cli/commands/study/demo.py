@@ -33,10 +33,11 @@ MOST = 6  # classes, and packages in a list
 def demo(*, out: Annotated[str, option("Folder for the picture and the packages.", "DIR")] = "out") -> None:
     """Show what Isotherm does, on two graphs that come with it.
 
-    First the Karate Club with two seeds, as in figure 1 of the paper: who is
-    how warm, and a picture in the folder. Then the packages of Debian 12 and
-    their dependencies: the archive section of all from those of 1% of them;
-    these are put into the folder too, for isotherm explore.
+    First the Karate Club with two seeds, as in figure 1 of the paper: the
+    temperature of each member, and a picture in the folder. Then the packages
+    of Debian 12 and their dependencies: the archive section of all packages,
+    from the sections of 1% of them. These are put into the folder too, for
+    isotherm explore.
     """
     began = time.perf_counter()
     folder = Path(out)
@@ -99,7 +100,7 @@ def _debian(folder: Path) -> tuple[Path, Path]:
     from isotherm.seeds.encoding import encode_labels
     from isotherm.study.datasets import debian_packages
 
-    print(f"\n\nThe packages of Debian 12: the sections of all from those of {SHARE:.0%}\n", flush=True)
+    print(f"\n\nThe packages of Debian 12: the sections of all, from the sections of {SHARE:.0%}\n", flush=True)
     job = Job()
     with job.stage("reading"):
         packages = debian_packages()
@@ -138,7 +139,7 @@ def _written(folder: Path, clf: "GraphClassifier") -> tuple[Path, Path]:
 
 
 def _accuracy(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
-    """Of the rule, of the one without its correction, and of a guess."""
+    """The accuracy of the rule, of the rule vanilla, and of guessing the largest section."""
     from isotherm.labelling.rules import RULES
 
     unseen = len(truth) - len(clf.seeds_.nodes)
@@ -147,13 +148,13 @@ def _accuracy(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[An
     section, packages = Counter(truth[hidden].tolist()).most_common(1)[0]
     shares = {
         f"rule {clf.rule_}": right.mean(),
-        "rule vanilla": (vanilla == truth)[hidden].mean(),  # compares with no mean
+        "rule vanilla": (vanilla == truth)[hidden].mean(),
         f"always {section}": packages / hidden.sum(),
     }
     rows = [[name, f"{share:.2f}", bar(share)] for name, share in shares.items()]
     return (
-        f"Accuracy on the {hidden.sum():,} packages that are reached and no seeds:\n\n{aligned(rows, left=(0, 2))}\n\n"
-        f"Rule {clf.rule_} has {right.sum() / unseen:.2f} on all {unseen:,} that are no seeds. By section:"
+        f"Accuracy on the {hidden.sum():,} packages that are reached and not seeds:\n\n{aligned(rows, left=(0, 2))}\n\n"
+        f"Rule {clf.rule_} has {right.sum() / unseen:.2f} on all {unseen:,} that are not seeds. By section:"
     )
 
 
