@@ -11,7 +11,6 @@ from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.labelling.best_scores import best_scores
-from isotherm.labelling.certification import until_certain
 from isotherm.labelling.changes import in_classes, warm_start
 from isotherm.labelling.decisions import FittedDecision, class_factors
 from isotherm.labelling.estimate import check_memory
@@ -61,6 +60,8 @@ def fit(
         _warn_about_memory(graph, seeds, settings)
         return Fit(problem, seeds, settings, best_scores(problem, options, seeds, settings.heat_rule))
     if settings.stop == "labels":
+        from isotherm.labelling.certification import until_certain  # few fits need it
+
         return until_certain(problem, seeds, settings, options)
     solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
     warn_about_unreached(solution.temperatures)
