@@ -44,12 +44,12 @@ class BestScores(OneLabel):
         self.need_all("temperatures_")
 
     @property
-    def scores(self) -> NoReturn:  # type: ignore[override]
+    def scores(self) -> NoReturn:
         """Not kept."""
         self.need_all("scores_")
 
     @property
-    def best(self) -> Ints:  # type: ignore[override]
+    def best(self) -> Ints:
         """(n,) class number of the highest score, -1 where unreached."""
         return self.best_classes[:, 0].astype(np.int64)
 

@@ -48,7 +48,8 @@ def to_pandas(fit: Fit, probabilities: bool, temperatures: bool) -> Any:
 
 def _joined(fit: Fit, wanted: Columns) -> Rows:
     parts = list(rows(fit, wanted))
-    return {name: np.ma.concatenate([part[name] for part in parts]) for name in parts[0]}
+    joined: Any = np.ma.concatenate
+    return {name: joined([part[name] for part in parts]) for name in parts[0]}
 
 
 def _for_pandas(pandas: Any, values: Column) -> Any:
@@ -57,7 +58,7 @@ def _for_pandas(pandas: Any, values: Column) -> Any:
         return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
     if values.dtype.kind == "f":
         return np.ma.filled(values, np.nan)
-    return np.where(missing, None, np.ma.getdata(values)) if missing.any() else np.ma.getdata(values)
+    return np.ma.filled(values.astype(object), None) if missing.any() else np.ma.getdata(values)
 
 
 def to_networkx(fit: Fit, G: Any, label: str, confidence: str) -> Any:

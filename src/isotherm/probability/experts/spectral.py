@@ -125,7 +125,7 @@ class _Spectrum:
 
     def _filtered(self, before: Floats, mean: Floats, center: np.float32, radius: np.float32) -> Floats:
         now: Floats = (mean - center * before) / radius
-        doubled, shift = self.average.times(2 / radius), 2 * center / radius
+        doubled, shift = self.average.times(float(2 / radius)), 2 * center / radius
         for _ in range(DEGREE - 1):
             after = doubled @ now  # 2 (mean of now - center now) / radius - before
             after -= before
