@@ -17,13 +17,11 @@ from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
 from isotherm.graphs.other_libraries import node_attribute
-from isotherm.labelling.best_scores import BestScores
-from isotherm.labelling.changes import changed_seeds
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.fitting import fit as fit_graph
 from isotherm.labelling.inputs import filled, graph_and_labels, new_edges, nodes_in
 from isotherm.labelling.label_sets import LabelSets
-from isotherm.labelling.progress import error_bar
+from isotherm.labelling.outcomes import BestScores
 from isotherm.labelling.settings import Settings
 from isotherm.labelling.whole_graph import WholeGraph
 from isotherm.probability.calibration import Calibration
@@ -71,7 +69,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         evidence: Evidence | None = None,
         before: Fit | None = None,
     ) -> Self:
-        with error_bar(self.tol, show=self.verbose, progress=progress) as bar:
+        if progress is not None or not self.verbose:
+            return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=progress))
+        from isotherm.labelling.progress import error_bar
+
+        with error_bar(self.tol) as bar:
             return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=bar))
 
     def _hold(self, fit: Fit) -> Self:
@@ -100,6 +102,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         progress : callable, optional
             As for `fit`.
         """
+        from isotherm.labelling.changes import changed_seeds
+
         before = self._fitted
         seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
         seeds.warn_about_rare()

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.graphs import Graph
-from isotherm.probability.experts.links import Rows
+from isotherm.probability.experts.expert import Rows
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 from isotherm.seeds.series import has_index, index_of_nodes

@@ -17,8 +17,7 @@ from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
-from isotherm.probability.experts.expert import Expert, Knowledge
-from isotherm.probability.experts.links import links, mean_weight
+from isotherm.probability.experts.expert import Expert, Knowledge, links, mean_weight
 from isotherm.probability.experts.regression import MeanFeatures, Regression
 
 __all__ = ["Structure", "degree", "degree_features", "spectral_features", "spectrum"]
