@@ -26,19 +26,21 @@ from isotherm.labelling.rules import Rule
 from isotherm.probability.node_features import over_neighbours
 from isotherm.seeds import Seeds
 
-RANKED_AT_ONCE = 1 << 16  # rows scored at once: few enough for a cache, enough for several threads
-
 __all__ = [
     "BestScores",
     "NotKeptError",
     "OneLabel",
     "Outcome",
+    "Ranking",
     "at_codes",
     "best_codes",
+    "best_scores",
     "needed_memory",
     "raise_not_kept",
     "softmax",
 ]
+
+RANKED_AT_ONCE = 1 << 16  # rows scored at once: few enough for a cache, enough for several threads
 
 
 class NotKeptError(Worded, AttributeError):
@@ -219,6 +221,7 @@ def best_codes(scores: Floats) -> Ints:
 
 
 def softmax(scores: Floats) -> Doubles:
+    """(n, K) the softmax of each row; zeros where unreached."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True), dtype=np.float64)
     return np.nan_to_num(powers / powers.sum(axis=1, keepdims=True))
 
