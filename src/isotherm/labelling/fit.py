@@ -4,7 +4,7 @@ A `Fit` is frozen. Its labels are final; what hidden seeds teach about confidenc
 labels already needed it.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +26,7 @@ from isotherm.labelling.outcomes import OneLabel, at_codes, best_codes
 from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration, CalibrationWarning
+from isotherm.probability.combination import Combination
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
@@ -61,6 +62,8 @@ class Fit:
         The bound on the error of temperatures, if ``stop="labels"`` needed it; see `certificate`.
     taught_odds : LabelOdds, optional
         How the temperatures of labels become probabilities, if that is known already; see `label_odds`.
+    weighed : Combination, optional
+        How much each expert counts, if nothing else is known of what hidden seeds taught: in some old files.
     """
 
     problem: Problem
@@ -72,6 +75,7 @@ class Fit:
     taught: Learnt | None = None
     proof: Certificate | None = None
     taught_odds: LabelOdds | None = None
+    weighed: Combination | None = None
 
     def __getstate__(self) -> dict[str, Any]:  # caches are not pickled
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -105,12 +109,31 @@ class Fit:
         if self.taught is not None:
             return self.taught
         solve = rough_solver(self.problem, self.outcome.solution, self.options, self.field.neighbours)
-        return learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
+        found = learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
+        self._computed.add("learnt")
+        return replace(found, combination=self.weighed)
+
+    @cached_property
+    def _computed(self) -> set[str]:
+        """Names of the cached properties that took a solve and were used."""
+        return set()
+
+    @property
+    def with_computed(self) -> "Fit":
+        """The same fit, given what was computed on first use so far: what is saved of it."""
+        taught, odds, outcome = self.taught, self.taught_odds, self.outcome
+        if "learnt" in self._computed and self.weighed is None:
+            taught = self.learnt
+        if "label_odds" in self._computed or (isinstance(outcome, LabelSets) and outcome.hidden is not None):
+            odds = self._label_odds
+        return replace(self, taught=taught, taught_odds=odds)
 
     @cached_property
     def calibration(self) -> Calibration:
         """How temperatures become probabilities, and their error; warns if there are few hidden seeds."""
         learnt, outcome = self.learnt, self.one_label("calibration_")
+        if learnt.judged:
+            return learnt.calibration
         trial, labels, scores = learnt.trial, learnt.trial.codes, None
         if trial.n_known and outcome.decision is not None:
             scores = outcome.decision.scores(trial.probabilities)
@@ -193,7 +216,7 @@ class Fit:
     def experts(self) -> dict[str, float]:
         """The weight of each expert, by name."""
         self.one_label("experts_")
-        combination = None if self.taught is None else self.taught.combination
+        combination = self.weighed if self.taught is None else self.taught.combination
         return {HEAT: 1.0} if combination is None else combination.by_name
 
     @cached_property
@@ -222,15 +245,20 @@ class Fit:
     @cached_property
     def label_odds(self) -> LabelOdds:
         """How temperatures become probabilities where a node may have several labels; warns if hidden seeds are few."""
-        assert isinstance(self.outcome, LabelSets)
-        odds, hidden = self.taught_odds, self.outcome.hidden
-        if odds is None:
-            hidden = hidden or hide(self.problem, self.seeds, self.options, self.settings.heat_rule)
-            odds = fit_odds(hidden.temperatures, hidden.truth)
+        odds = self._label_odds
         if odds.n_seen < TOO_FEW:
             message = f"with {odds.n_seen} labels on hidden seeds, probabilities are hardly more than temperatures"
             warn(f"{message}; label more nodes", CalibrationWarning)
         return odds
+
+    @cached_property
+    def _label_odds(self) -> LabelOdds:
+        assert isinstance(self.outcome, LabelSets)
+        if self.taught_odds is not None:
+            return self.taught_odds
+        hidden = self.outcome.hidden or hide(self.problem, self.seeds, self.options, self.settings.heat_rule)
+        self._computed.add("label_odds")
+        return fit_odds(hidden.temperatures, hidden.truth)
 
     def _label_probabilities(self, weights: csr_array | None) -> Doubles:
         temperatures = self.outcome.temperatures

@@ -88,7 +88,7 @@ def test_arrays_that_do_not_fit(model: Path, name: str, change: Any) -> None:
 
 def crafted(model: Path, name: str, change: Any) -> None:
     """The same file with another content of one array or of the description, and a checksum that fits."""
-    content, arrays = read_model(str(model))
+    _, content, arrays = read_model(str(model))
     if name in arrays:
         arrays[name] = change(arrays[name])
     else:
@@ -183,7 +183,7 @@ def test_symmetry_is_compared_exactly(model: Path) -> None:
 
 
 def test_any_change_of_the_content_is_noticed_by_the_checksum(model: Path) -> None:
-    content, arrays = read_model(str(model))
+    _, content, arrays = read_model(str(model))
     for name in arrays:
         rewritten(model, name, lambda array: array[::-1].copy() if len(array) > 1 else array + 1)
         with pytest.raises(iso.FileError, match="its SHA-256 is not that of its content"):

@@ -220,7 +220,7 @@ def test_labels_of_other_kinds(tmp_path: Path, seeds: dict[int, Any]) -> None:
 
 def test_the_columns_of_the_file_of_seeds_are_kept(tmp_path: Path) -> None:
     clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
-    assert "seed_columns" not in read_model(_saved(clf, tmp_path / "older.npz"))[0]  # as in older files
+    assert "seed_columns" not in read_model(_saved(clf, tmp_path / "older.npz"))[1]  # as in older files
     assert iso.load(tmp_path / "older.npz").seed_columns_ == clf.seed_columns_ == {}
     clf.seed_columns_ = {"label": "verdict", "node": "account"}
     loaded = again(clf, tmp_path / "m.npz")
