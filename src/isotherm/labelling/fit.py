@@ -62,6 +62,8 @@ class Fit:
         The bound on the error of temperatures, if ``stop="labels"`` needed it; see `certificate`.
     taught_odds : LabelOdds, optional
         How the temperatures of labels become probabilities, if that is known already; see `label_odds`.
+    earlier : Learnt, optional
+        What the fit before an update was taught: it is kept if few seeds have changed since.
     weighed : Combination, optional
         How much each expert counts, if nothing else is known of what hidden seeds taught: in some old files.
     """
@@ -75,6 +77,7 @@ class Fit:
     taught: Learnt | None = None
     proof: Certificate | None = None
     taught_odds: LabelOdds | None = None
+    earlier: Learnt | None = None
     weighed: Combination | None = None
 
     def __getstate__(self) -> dict[str, Any]:  # caches are not pickled
@@ -108,22 +111,35 @@ class Fit:
         """What hidden seeds taught."""
         if self.taught is not None:
             return self.taught
-        solve = rough_solver(self.problem, self.outcome.solution, self.options, self.field.neighbours)
-        found = learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
+        found = self._carried_over
+        if found is None:
+            solve = rough_solver(self.problem, self.outcome.solution, self.options, self.field.neighbours)
+            found = learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
         self._computed.add("learnt")
         return replace(found, combination=self.weighed)
 
+    @property
+    def _carried_over(self) -> Learnt | None:
+        return None if self.earlier is None else self.earlier.moved(self.seeds, self.field.mean, None)
+
+    @property
+    def known(self) -> Learnt | None:
+        """What hidden seeds taught so far, this fit or an earlier one."""
+        return self.learnt if "learnt" in self._computed else self.taught or self.earlier
+
     @cached_property
     def _computed(self) -> set[str]:
-        """Names of the cached properties that took a solve and were used."""
+        """Names of those cached properties that were computed and are worth saving."""
         return set()
 
     @property
     def with_computed(self) -> "Fit":
-        """The same fit, given what was computed on first use so far: what is saved of it."""
+        """The same fit, given what was computed on first use so far: this is what is saved."""
         taught, odds, outcome = self.taught, self.taught_odds, self.outcome
         if "learnt" in self._computed and self.weighed is None:
             taught = self.learnt
+        elif taught is None:
+            taught = self._carried_over
         if "label_odds" in self._computed or (isinstance(outcome, LabelSets) and outcome.hidden is not None):
             odds = self._label_odds
         return replace(self, taught=taught, taught_odds=odds)

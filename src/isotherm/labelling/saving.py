@@ -9,7 +9,7 @@ the kernels, or mislead quietly, is refused with one sentence.
 import json
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, is_dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -44,57 +44,31 @@ Made = TypeVar("Made")
 
 SPARSE = ("data", "indices", "indptr")
 PLAIN = (bool, int, float, str)
-MOST_ITERATIONS = 2**31
 
 
 class Saved(NamedTuple):
-    """The state of a classifier that is saved.
-
-    Attributes
-    ----------
-    parameters
-        Its parameters.
-    fit
-        The fit.
-    feature_names
-        Column names of the matrix that it was fitted on, if any.
-    seed_columns
-        The names of the columns of node and label in the file of seeds, in its order, if they are known.
-    """
+    """The state of a classifier that is saved."""
 
     parameters: dict[str, Any]
     fit: Fit
-    feature_names: NDArray[Any] | None = None
-    seed_columns: Mapping[str, str] | None = None
+    feature_names: NDArray[Any] | None = None  # columns of the matrix that it was fitted on
+    seed_columns: Mapping[str, str] | None = None  # names of the columns of node and label in the file of seeds
 
 
 class Field(NamedTuple):
-    """What a field of a part must be.
+    """What a field of a part must be."""
 
-    Attributes
-    ----------
-    types
-        Types of Python, or types of the entries of an array (dense or sparse), such as "f8" for float64.
-    shape
-        A letter for each dimension of an array. The same letter is the same size; "." is any size.
-    least, most
-        Range of the numbers; ``most`` may be a letter, for indices below its size.
-    nan
-        Whether numbers may be NaN.
-    optional
-        Whether it may be None.
-    """
-
-    types: tuple[str, ...]
-    shape: str = ""
+    types: tuple[str, ...]  # of Python, or of the entries of an array: "f8" is float64
+    shape: str = ""  # a letter for each dimension: the same letter is the same size, "." is any
     least: float = -np.inf
-    most: float | str = np.inf
-    nan: bool = False
-    optional: bool = False
+    most: float | str = np.inf  # a letter: below that size
+    nan: bool = False  # whether numbers may be NaN
+    optional: bool = False  # whether it may be None
 
 
 INDEX, DOUBLE, FLOAT, MASK, NUMBER = ("i8",), ("f8",), ("f4", "f8"), ("b1",), ("int", "float")
-COUNT = Field(("int",), least=0, most=MOST_ITERATIONS)
+FINITE = -1e30, 1e30
+COUNT = Field(("int",), least=0, most=2**31)
 ANY_NUMBER = Field(NUMBER, nan=True)
 
 # n nodes, s seeds, K classes, h hidden seeds, E experts, l nodes of the lifted graph
@@ -126,25 +100,25 @@ PARTS: dict[str, dict[str, Field]] = {
         "certainty": Field(DOUBLE, "n", 0, 1.001),
     },
     "label sets": {
-        "warmth": Field(DOUBLE, "nK"),
-        "thresholds": Field(DOUBLE, "K"),
+        "warmth": Field(DOUBLE, "nK", *FINITE),
+        "thresholds": Field(DOUBLE, "K", *FINITE),
         "reached": Field(MASK, "n"),
     },
     "experts": {
         "names": Field(("tuple",), "E"),
-        "weights": Field(DOUBLE, "E", 0),
-        "odds": Field(("f4",), "EnK"),
+        "weights": Field(DOUBLE, "E", 0, 1e30),
+        "odds": Field(("f4",), "EnK", *FINITE),
     },
     "calibration": {
-        "slopes": Field(DOUBLE, "e"),
-        "bias": Field(DOUBLE, "K"),
+        "slopes": Field(DOUBLE, "e", *FINITE),
+        "bias": Field(DOUBLE, "K", *FINITE),
         "lapse": Field(NUMBER, least=0, most=1),
         "shares": Field(DOUBLE, "K", 0, 1),
         "mean": Field(DOUBLE, "K", nan=True),
         "n_held_out": COUNT,
         "error": ANY_NUMBER,
         "misfits": Field(DOUBLE, ".", -0.001, 1),
-        "covariance": Field(DOUBLE, "ee"),
+        "covariance": Field(DOUBLE, "ee", *FINITE),
     },
     "trial": {
         "nodes": Field(INDEX, "h", 0, "n"),
@@ -196,63 +170,65 @@ def _primary(saved: Saved) -> dict[str, Any]:
         "graph": {**graph.csr._asdict(), "nodes": graph.nodes, "directed": graph.directed, "n_rows": graph.n_rows},
         "seeds": _fields(fit.seeds),
         "solution": _fields(fit.outcome.solution),
-        "outcome": _outcome_data(fit.outcome),
+        "outcome": _outcome_fields(fit.outcome),
         "learnt": None,
         "experts": None,
-        "proof": None if fit.proof is None else _fields(fit.proof),
-        "label_odds": None if fit.taught_odds is None else _fields(fit.taught_odds),
+        "proof": fit.proof and _fields(fit.proof),
+        "label_odds": fit.taught_odds and _fields(fit.taught_odds),
+        "feature_names": saved.feature_names,
     }
     combination = fit.weighed
-    if fit.taught is not None:
-        seeds, calibration, trial, combination = (getattr(fit.taught, name) for name in _fields(fit.taught))
-        parts["learnt"] = {"seeds": _fields(seeds), "calibration": _fields(calibration), "trial": trial._asdict()}
-    if combination is not None:  # shares follow from the seeds
+    if (taught := fit.taught) is not None:
+        parts["learnt"] = {name: _fields(getattr(taught, name)) for name in ("seeds", "calibration", "trial")}
+        combination = taught.combination
+    if combination is not None:  # its shares follow from the seeds
         parts["experts"] = {"names": combination.names, "weights": combination.weights, "odds": fit.odds}
-    parts["feature_names"] = saved.feature_names
     return parts | ({"seed_columns": dict(saved.seed_columns)} if saved.seed_columns else {})
 
 
-def _outcome_data(outcome: OneLabel | LabelSets) -> dict[str, Any]:
-    """What an outcome has besides solution and seeds; nothing if a rule on temperatures gives it."""
-    if isinstance(outcome, LabelSets):
-        names = PARTS["label sets"]
-    elif isinstance(outcome, BestScores):
-        names = PARTS["best scores"]
-    elif outcome.decision is not None:
+def _outcome_fields(outcome: OneLabel | LabelSets) -> dict[str, Any]:
+    """What an outcome has besides solution and seeds; nothing if labels go by a rule on temperatures."""
+    if isinstance(outcome, OneLabel) and outcome.decision is not None:
         return {"chances": outcome.chances, "mean": outcome.decision.mean, "weights": outcome.decision.weights}
-    else:
-        return {}
-    return {name: getattr(outcome, name) for name in names}
+    if isinstance(outcome, LabelSets | BestScores):
+        names = PARTS["label sets" if isinstance(outcome, LabelSets) else "best scores"]
+        return {name: getattr(outcome, name) for name in names}
+    return {}
 
 
 def _fields(part: Any) -> dict[str, Any]:
-    return {field.name: getattr(part, field.name) for field in fields(part)}
+    names = [field.name for field in fields(part)] if is_dataclass(part) else part._fields
+    return {name: getattr(part, name) for name in names}
 
 
 def _from_version_3(old: dict[str, Any]) -> dict[str, Any]:
-    """The content of a file that release 0.2.0 wrote, when one class had all rules. Nothing is checked here."""
-    settings, outcome, found, rule = old["settings"], dict(old["outcome"]), old["found"], old["rule"]
+    """The parts of a file that release 0.2.0 wrote, when one class had all rules. Nothing is checked here."""
+    settings, outcome, found, rule = old["settings"], old["outcome"], old["found"], old["rule"]
     settings |= settings.pop("solving")
     settings["n_threads"] = settings.pop("threads")
     _require(settings.pop("progress") is None, "it has settings of another type")
     parameters = _split(old["parameters"], rule, ("calibration", "stop", "open_share"), ("class_weight",))
     if parameters["side"] == "auto":
         parameters["side"] = settings["side"]
-    new = {name: old.get(name) for name in ("graph", "seeds", "seed_columns")}
-    new |= {"parameters": parameters, "settings": _split(settings, rule), "solution": outcome.pop("solution")}
-    new |= {"proof": old["certificate"], "label_odds": found["label_odds"], "feature_names": old["names"]}
-    new["graph"] = {**old["graph"], **old["graph"]["csr"]}
-    del new["graph"]["csr"]
-    decision = outcome.pop("decision", None)
-    for name in ("seeds", "rule", "labels", "hidden"):
-        outcome.pop(name, None)
+    csr, decision, solution = old["graph"].pop("csr"), outcome.pop("decision", None), outcome.pop("solution")
+    outcome = {name: outcome[name] for name in outcome.keys() - {"seeds", "rule", "labels", "hidden"}}
     if decision is not None:
-        outcome |= {"mean": decision["mean"], "weights": decision["weights"]}
-    new["outcome"] = outcome
-    new["experts"] = None if decision is None else found["experts"]
-    seeds, calibration = found["learnt_from"] or old["seeds"], found["calibration"]  # judged; its trial was not saved
-    new["learnt"] = calibration and {"seeds": seeds, "calibration": calibration, "trial": None}
-    return new
+        outcome |= {name: decision[name] for name in ("mean", "weights")}
+    learnt = {"seeds": found["learnt_from"] or old["seeds"], "calibration": found["calibration"], "trial": None}
+    return {
+        "parameters": parameters,
+        "settings": _split(settings, rule),
+        "graph": old["graph"] | csr,
+        "seeds": old["seeds"],
+        "solution": solution,
+        "outcome": outcome,
+        "learnt": None if found["calibration"] is None else learnt,  # judged; the hidden seeds were not saved
+        "experts": None if decision is None else found["experts"],
+        "proof": old["certificate"],
+        "label_odds": found["label_odds"],
+        "feature_names": old["names"],
+        "seed_columns": old.get("seed_columns"),
+    }
 
 
 def _split(
@@ -270,32 +246,25 @@ def _rebuilt(parts: dict[str, Any]) -> Saved:
     by_decision = settings.decision is not None
     _require(by_decision == (_settings(parameters).decision is not None), "its parameters are of another classifier")
     graph = _graph(parts["graph"])
-    seeds, sizes = _seeds(parts["seeds"], graph.n_nodes), {"n": graph.n_nodes}
-    sizes["K"] = seeds.n_classes
-    problem = dirichlet_problem(graph, seeds, settings.side)
+    seeds = _seeds(parts["seeds"], graph.n_nodes)
+    problem, sizes = dirichlet_problem(graph, seeds, settings.side), {"n": graph.n_nodes, "K": seeds.n_classes}
     outcome = _outcome(parts["outcome"], _solution(parts["solution"], problem, sizes), seeds, settings, sizes)
-    experts, learnt, combination = parts["experts"], parts["learnt"], None
-    if experts is not None:
-        names, weights, _ = map(_checked("experts", experts, sizes).get, PARTS["experts"])
+    odds = combination = taught = proof = label_odds = None
+    if parts["experts"] is not None:
+        experts = _checked("experts", parts["experts"], sizes)
         decided = isinstance(outcome, OneLabel) and outcome.decision is not None
-        _require(decided and all(map(_is_text, names)), "its experts have no names")
-        combination = Combination(names, weights, seeds.smoothed_shares)
-    taught = None if learnt is None else _learnt(learnt, seeds, combination, sizes)
-    proof, odds = parts["proof"], parts["label_odds"]
-    fit = Fit(
-        problem,
-        seeds,
-        settings,
-        outcome,
-        odds=None if experts is None else experts["odds"],
-        taught=taught,
-        proof=None if proof is None else Certificate(**_checked("certificate", proof, sizes)),
-        taught_odds=None if odds is None else LabelOdds(**_checked("label odds", odds, sizes)),
-        weighed=combination if taught is None else None,
-    )
-    names, columns = parts["feature_names"], parts.get("seed_columns")
-    _check_names(names, columns)
-    return Saved(parameters, fit, names, columns)
+        _require(decided and all(map(_is_text, experts["names"])), "its experts have no names")
+        combination, odds = Combination(experts["names"], experts["weights"], seeds.smoothed_shares), experts["odds"]
+    if parts["learnt"] is not None:
+        taught = replace(_learnt(parts["learnt"], seeds, sizes), combination=combination)
+    if parts["proof"] is not None:
+        proof = Certificate(**_checked("certificate", parts["proof"], sizes))
+    if parts["label_odds"] is not None:
+        label_odds = LabelOdds(**_checked("label odds", parts["label_odds"], sizes))
+    fit = Fit(problem, seeds, settings, outcome, None, odds, taught, proof, label_odds)
+    _check_names(parts["feature_names"], parts.get("seed_columns"))
+    saved = replace(fit, weighed=combination) if taught is None else fit
+    return Saved(parameters, saved, parts["feature_names"], parts.get("seed_columns"))
 
 
 def _settings(given: Any) -> Settings:
@@ -326,17 +295,18 @@ def _graph(record: Any) -> Graph:
     _check_compressed(weights, csr.indices, csr.indptr, (n, n))
     matrix = csr_array((weights, csr.indices, csr.indptr), shape=(n, n))
     again = Graph.from_scipy(matrix, directed=directed).csr
-    same = all(np.array_equal(one, other) for one, other in zip(again, csr, strict=True))
-    _require(same, "its graph has duplicate edges, loops, or edges without weight")
+    _require(_same(again, csr, Csr._fields), "its graph has duplicate edges, loops, or edges without weight")
     if not directed:  # the constructors compare hashes, which can be fooled
         matrix.has_sorted_indices = True
-        other = csr_array(matrix.T)
-        same = all(np.array_equal(getattr(matrix, name), getattr(other, name)) for name in SPARSE)
-        _require(same, "its graph is not symmetric")
+        _require(_same(matrix, csr_array(matrix.T), SPARSE), "its graph is not symmetric")
     if n_rows is not None:
         _require(type(n_rows) is int and 0 <= n_rows <= n, "its graph has more rows than nodes")
         _require(bool(np.all((csr.rows < n_rows) != (csr.indices < n_rows))), "its graph is not bipartite")
     return Graph(csr, nodes, directed, n_rows)
+
+
+def _same(one: Any, other: Any, names: tuple[str, ...]) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def _seeds(record: Any, n: int) -> Seeds:
@@ -393,18 +363,17 @@ def _outcome(
     return OneLabel(solution, seeds, chances=record["chances"], decision=decision)
 
 
-def _learnt(record: Any, seeds: Seeds, combination: Combination | None, sizes: dict[str, int]) -> Learnt:
+def _learnt(record: Any, seeds: Seeds, sizes: dict[str, int]) -> Learnt:
     """Refuse what hidden seeds could not have taught."""
-    _require(isinstance(record, dict) and record.keys() == {"seeds", "calibration", "trial"}, "its findings are lost")
     earlier = _seeds(record["seeds"], sizes["n"])
     alike = np.array_equal(earlier.classes, seeds.classes)
     _require(alike and not earlier.several, "it learnt from seeds of other classes")
     calibration = Calibration(**_checked("calibration", record["calibration"], {**sizes, "e": len(UNIT_POWER)}))
-    if record["trial"] is None:
-        return Learnt(earlier, calibration, Trial.empty(sizes["K"]), combination)
-    trial = Trial(**_checked("trial", record["trial"], sizes))
-    _require(trial.n_lone <= len(earlier.nodes), "it has more seeds of rare classes than seeds")
-    return Learnt(earlier, calibration, trial, combination)
+    trial = Trial.empty(sizes["K"])
+    if record["trial"] is not None:
+        trial = Trial(**_checked("trial", record["trial"], sizes))
+    _require(trial.n_lone <= len(earlier.nodes), "more of its seeds are never hidden than there are")
+    return Learnt(earlier, calibration, trial)
 
 
 def _check_names(names: Any, columns: Any) -> None:
@@ -487,29 +456,14 @@ class _Packing:
 
 def _text(name: str, objects: NDArray[Any]) -> NDArray[np.uint8]:
     """Node ids or labels as JSON, which preserves types. Tuples become lists, and are restored: no id is a list."""
-    try:
-        text = json.dumps(objects.tolist(), default=_plain)
-    except TypeError:
-        bad = next(each for each in objects.tolist() if not _can_be_saved(each))
-        raise TypeError(
-            f"{name} cannot be saved: {bad!r} is neither int, float, bool, str nor a tuple of these; "
-            "make it a str before the graph is built"
-        ) from None
-    return np.frombuffer(text.encode(), dtype=np.uint8)
 
+    def plain(value: Any) -> Any:
+        if isinstance(value, np.number | np.bool_):
+            return value.item()
+        message = f"{name} cannot be saved: {value!r} is neither int, float, bool, str nor a tuple of these"
+        raise TypeError(f"{message}; make it a str before the graph is built")
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.number | np.bool_):
-        return value.item()
-    raise TypeError
-
-
-def _can_be_saved(value: Any) -> bool:
-    try:
-        json.dumps(value, default=_plain)
-    except TypeError:
-        return False
-    return True
+    return np.frombuffer(json.dumps(objects.tolist(), default=plain).encode(), dtype=np.uint8)
 
 
 def _unpacked(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
@@ -532,7 +486,7 @@ def _unpacked(value: Any, arrays: Mapping[str, NDArray[Any]]) -> Any:
             return name
         case {"dict": pairs}:
             return {_unpacked(key, arrays): _unpacked(each, arrays) for key, each in pairs}
-        case {"tuple": inside}:
+        case {"tuple": inside} | {"list": inside}:
             return tuple(_unpacked(each, arrays) for each in inside)
     raise ValueError
 
