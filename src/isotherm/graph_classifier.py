@@ -458,11 +458,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         The file holds no pickles, and appears when it is complete; with ``force`` it replaces one that exists. Node ids
         must be int, float, bool, str or tuples of these.
         """
-        from isotherm.insight.saving import Saved, save_model  # reads and writes files, which few fits need
+        from isotherm.labelling.saving import Saved, save_model  # reads and writes files, which few fits need
 
         names, columns = getattr(self, "feature_names_in_", None), getattr(self, "seed_columns_", None)
-        saved = Saved(type(self).__name__, self.get_params(), self._fitted, names, columns)
-        save_model(path, saved, force=force)
+        save_model(path, Saved(self.get_params(), self._fitted, names, columns), force=force)
 
     def _html_repr(self) -> str:
         """What notebooks show: before the fit the parameters, as of any estimator; then what was found.

@@ -16,7 +16,7 @@ from isotherm.labelling.label_sets import find_label_sets
 from isotherm.labelling.outcomes import OneLabel, best_scores, needed_memory
 from isotherm.labelling.settings import Settings
 from isotherm.probability.evidence import Evidence, EvidenceWarning
-from isotherm.probability.learning import Panel, dirichlet_problem, learn, rough_solver
+from isotherm.probability.learning import Learnt, Panel, dirichlet_problem, learn, rough_solver
 from isotherm.probability.node_features import FeatureField
 from isotherm.seeds import Seeds
 
@@ -66,7 +66,8 @@ def fit(
     solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
     warn_about_unreached(solution.temperatures)
     if settings.decision is None:
-        return Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
+        outcome = OneLabel(solution, seeds, settings.heat_rule)
+        return Fit(problem, seeds, settings, outcome, earlier=_taught(before, settings))
     return _decide(problem, seeds, settings, solution, evidence, before)
 
 
@@ -83,9 +84,9 @@ def _decide(
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
     panel = None if evidence is None else Panel(evidence, graph, seeds, options)
-    learnt = None
-    if before is not None and before.taught is not None and not (evidence is not None and evidence.beyond_links):
-        learnt = before.taught.moved(seeds, field.mean, panel)
+    learnt, earlier = None, _taught(before, settings)
+    if earlier is not None and not (evidence is not None and evidence.beyond_links):
+        learnt = earlier.moved(seeds, field.mean, panel)
     if learnt is None:
         solve = rough_solver(problem, solution, options, field.neighbours)
         learnt = learn(field, graph, seeds, solve, panel=panel)
@@ -96,6 +97,13 @@ def _decide(
     decision = FittedDecision.of(settings.decision, chances, seeds, class_factors(settings.class_weight, seeds))
     outcome = OneLabel(solution, seeds, chances=chances, decision=decision)
     return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
+
+
+def _taught(before: Fit | None, settings: Settings) -> Learnt | None:
+    """What hidden seeds taught an earlier fit, if it had the same temperatures and rule on them."""
+    if before is None or (before.settings.side, before.settings.rule) != (settings.side, settings.rule):
+        return None
+    return before.known
 
 
 def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
