@@ -1,11 +1,11 @@
-"""``isotherm.explore``: the page for a graph, and for known labels if there are any."""
+"""``isotherm.explore``: the page for a graph, with or without known labels."""
 
 import os
 from typing import Any
 
 from isotherm.classifier import DirichletClassifier
 from isotherm.graphs import as_graph
-from isotherm.page.page_methods import Opening, certain_seeds, open_page
+from isotherm.page.page_methods import PageOptions, certain_seeds, open_page
 from isotherm.seeds import as_seeds
 
 __all__ = ["explore"]
@@ -30,9 +30,9 @@ def explore(
     seeds : mapping, array or Series, optional
         Known labels, as for `DirichletClassifier.fit`. Without any, the page asks for the names of the classes.
     classifier : DirichletClassifier, optional
-        What labels the graph; its parameters are used, not its fit.
+        The classifier that labels the graph; only its parameters are used, not its fit.
     log : path, optional
-        A file in which each label is kept as soon as it is given. Opened again, the page is where it was.
+        A file that keeps each label as soon as it is given. With the same file, the page resumes where it was.
     port : int
         The port on this machine; by default a free one.
     browser : bool
@@ -42,5 +42,5 @@ def explore(
     """
     network = as_graph(graph)
     known = {} if seeds is None else certain_seeds(as_seeds(seeds, network, None), network)
-    opening = Opening(port=port, browser=browser, log=log, name=name)
-    open_page(network, known, DirichletClassifier() if classifier is None else classifier, opening)
+    options = PageOptions(port=port, browser=browser, log=log, name=name)
+    open_page(network, known, DirichletClassifier() if classifier is None else classifier, options)

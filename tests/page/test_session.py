@@ -104,7 +104,7 @@ def test_a_label_that_gives_less_heat_than_another_class_is_justified() -> None:
     session = session_of(rod, {0: "hot", 4: "cold"})
     settle(session)
     mean = np.mean([1, 0.75, 0.5, 0.25, *[0] * 8])
-    assert session.mean_heat == pytest.approx({"hot": mean, "cold": 1 - mean}, abs=1e-3)
+    assert session.mean_temperatures == pytest.approx({"hot": mean, "cold": 1 - mean}, abs=1e-3)
     told = answers.explained(session, 3)
     assert answers.node(session, 3)["label"] == "hot", "0.25 is more than the mean, 0.75 less than that of cold"
     assert [each["label"] for each in told["classes"]] == ["cold", "hot"]

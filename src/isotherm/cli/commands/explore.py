@@ -49,7 +49,7 @@ def explore(
     with collected_warnings(quiet):
         graph, known, source = read_seeded(edges, seeds, stages, fitting)
     from isotherm.classifier import DirichletClassifier
-    from isotherm.page.page_methods import Opening, open_page
+    from isotherm.page.page_methods import PageOptions, open_page
 
     kept = log or _beside(edges if seeds is None else seeds)
     name = "standard input" if edges == "-" else os.path.basename(edges)
@@ -58,7 +58,7 @@ def explore(
     with usage_errors():
         weights = class_weights(fitting.class_weight, known.values())
         clf = DirichletClassifier(rule=fitting.rule, class_weight=weights, **fitting.solving.for_classifier())
-        open_page(graph, known, clf, Opening(port=port, browser=not no_browser, log=kept, name=name, source=source))
+        open_page(graph, known, clf, PageOptions(port=port, browser=not no_browser, log=kept, name=name, source=source))
 
 
 def _beside(path: str) -> str:
