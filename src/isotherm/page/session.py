@@ -23,6 +23,7 @@ from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
 from isotherm.insight.suggestion import suggest
 from isotherm.io import Layout
+from isotherm.labelling.outcomes import at_codes
 from isotherm.page.journal import Journal, Labels
 
 __all__ = [
@@ -433,7 +434,7 @@ class Session:
         self.fits += 1
         codes = self._codes(self.fitted)
         if self.calibrated:  # the labels were decided by probabilities
-            level = outcome.softmax
+            level = at_codes(outcome.chances, outcome.codes)
         elif enough:
             level = np.where((codes == before.codes) & (before.shades > 0), before.confidence, PROVISIONAL)
         else:
