@@ -37,7 +37,7 @@ __all__ = [
 NAMES_UP_TO = 100_000  # nodes of a graph whose names are sent all at once; beyond, the page asks for single ones
 SHOWN_SEEDS, SHOWN_CLASSES = 3, 4  # in an explanation
 NEIGHBOURS = 50  # in the neighbourhood of a node
-ROWS = 30  # of a table
+ROWS = 30  # in a table of nodes
 LONGEST_NAME = 2_000  # characters of a name that are sent
 NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Column(2, "label")}, True, ",")
 

@@ -12,6 +12,7 @@ import copy
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -237,8 +238,6 @@ class Session:
         self._placed = threading.Event()
         self._stop = False
         self._means: tuple[Labeller | None, dict[Any, float]] = None, {}
-        self._names: list[str] | None = None
-        self._index: NameIndex | None = None
         self._threads = [threading.Thread(target=task, daemon=True) for task in (self._keep_fitting, self._place)]
 
     def start(self) -> None:
@@ -257,19 +256,15 @@ class Session:
         if self._journal is not None:
             self._journal.close()
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of all nodes, as text."""
-        if self._names is None:
-            self._names = [str(node) for node in self.graph.nodes.tolist()]
-        return self._names
+        return [str(node) for node in self.graph.nodes.tolist()]
 
-    @property
+    @cached_property
     def index(self) -> NameIndex:
         """Finds nodes by name."""
-        if self._index is None:
-            self._index = NameIndex(self.names)
-        return self._index
+        return NameIndex(self.names)
 
     @property
     def mean_temperatures(self) -> dict[Any, float]:

@@ -19,7 +19,7 @@ class Page {
     this.map = new GraphMap($("map"), $("over"), {
       select: (node) => this.select(node, false), hover: (...place) => this.hover(...place),
     });
-    this.map.told = (drawn, inside) => {
+    this.map.onSample = (drawn, inside) => {
       $("drawn").hidden = drawn === inside;
       $("drawn").textContent = `${drawn.toLocaleString("en")} of ${many(inside, "node")} drawn: zoom in for more`;
     };

@@ -113,7 +113,7 @@ export class GraphMap {
       const x = this.positions[2 * i], y = this.positions[2 * i + 1];
       if (x >= left && x <= right && y >= low && y <= high) inside.push(i);
     }
-    this.told(Math.min(inside.length, SAMPLE), inside.length);
+    this.onSample(Math.min(inside.length, SAMPLE), inside.length);
     const stride = Math.max(1, inside.length / SAMPLE);
     for (let at = 0; at < inside.length; at += stride) wanted.add(inside[Math.floor(at)]);
     return [...wanted].sort((one, other) => one - other);
