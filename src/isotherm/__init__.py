@@ -36,6 +36,7 @@ __all__ = [
     "load",
     "pack_edges",
     "read_graph",
+    "read_labelled",
     "read_seeds",
     "solve_dirichlet",
     "suggest",
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
     from isotherm.insight.confidence.calibration import CalibrationWarning
     from isotherm.insight.explain.explanation import Explanation
     from isotherm.insight.suggest.first import suggest
-    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_seeds, write_labels
+    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds, write_labels
     from isotherm.labelling.scikit_learn.folds import CutGraphWarning, WholeGraph
     from isotherm.paper.block_model import BlockModel
     from isotherm.seeds import LabelWarning, RareClassWarning
@@ -85,6 +86,7 @@ _HOMES = {
     "load": "classifier",
     "pack_edges": "io",
     "read_graph": "io",
+    "read_labelled": "io",
     "read_seeds": "io",
     "solve_dirichlet": "equilibrium.temperatures",
     "suggest": "insight.suggest.first",

@@ -14,7 +14,6 @@ from sklearn.neighbors import kneighbors_graph
 
 from isotherm import Graph
 from isotherm.graphs.neighbours import Neighbours, ScaleWarning, ZeroRowWarning
-from isotherm.graphs.neighbours import search as search_module
 
 
 def blobs(n: int = 300, columns: int = 6, seed: int = 0) -> NDArray[np.float64]:
@@ -100,7 +99,7 @@ def test_a_table_of_one_repeated_row_is_a_star() -> None:
 def test_rows_that_share_a_hash_are_still_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     X = np.concatenate([blobs(50), blobs(50)])
     expected = Graph.from_vectors(X).adjacency.toarray()
-    monkeypatch.setattr("isotherm.graphs.neighbours.edges._hashes", lambda rows: np.zeros(len(rows), np.uint64))
+    monkeypatch.setattr("isotherm.graphs.neighbours._hashes", lambda rows: np.zeros(len(rows), np.uint64))
     np.testing.assert_array_equal(Graph.from_vectors(X).adjacency.toarray(), expected)
 
 
@@ -212,7 +211,7 @@ def test_inverted_lists_find_the_share_asked_for(monkeypatch: pytest.MonkeyPatch
     X = manifold(6000)
     exact = neighbours(X)
     assert exact.index.recall == 1
-    monkeypatch.setattr(search_module, "MOST_EXACT", 1e6)
+    monkeypatch.setattr("isotherm.graphs.neighbours.MOST_EXACT", 1e6)
     for recall in (0.9, 0.98):
         found = neighbours(X, recall=recall)
         assert found.index.probes is not None
@@ -223,7 +222,7 @@ def test_inverted_lists_find_the_share_asked_for(monkeypatch: pytest.MonkeyPatch
 
 
 def test_lists_give_the_same_answer_on_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_module, "MOST_EXACT", 1e6)
+    monkeypatch.setattr("isotherm.graphs.neighbours.MOST_EXACT", 1e6)
     X = manifold(5000)
     one, again, four = (neighbours(X, threads=threads) for threads in (1, 1, 4))
     for other in (again, four):
@@ -234,7 +233,7 @@ def test_lists_give_the_same_answer_on_any_number_of_threads(monkeypatch: pytest
 @pytest.mark.parametrize("lists", [False, True])
 def test_new_rows_find_their_neighbours(lists: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     if lists:
-        monkeypatch.setattr(search_module, "MOST_EXACT", 1e6)
+        monkeypatch.setattr("isotherm.graphs.neighbours.MOST_EXACT", 1e6)
     X = manifold(3200)
     found = neighbours(X[:3000], weights=None)
     ours = found.to_new(X[3000:], 1).toarray() > 0
@@ -256,7 +255,7 @@ def test_a_wide_sparse_table_is_compared_along_a_few_directions(monkeypatch: pyt
     topics = rng.random((4, 400)) ** 8
     X = csr_array(rng.poisson(topics[np.arange(600) % 4] * 2).astype(float))
     X = csr_array(X[np.asarray(X.sum(axis=1)).ravel() > 0])
-    monkeypatch.setattr("isotherm.graphs.neighbours.table.MOST_DENSE", 1000)
+    monkeypatch.setattr("isotherm.graphs.vector_rows.MOST_DENSE", 1000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = neighbours(X, metric="cosine")

@@ -12,8 +12,9 @@ import pytest
 from graph_cases import WEIGHTED, dense
 
 import isotherm as iso
-from isotherm.graphs.packed import PackedError, PackedGraph, PackWriter, open_packed, read_rows, writing_folder
-from isotherm.graphs.packed.ids import Counted, Integers, Texts
+from isotherm.graphs.packed import PackedError, PackedGraph, open_packed, read_rows
+from isotherm.graphs.packed_ids import Counted, Integers, Texts
+from isotherm.graphs.packed_writing import PackWriter, writing_folder
 
 
 def by_id(graph: iso.Graph) -> dict[tuple[Any, Any], float]:
@@ -202,7 +203,7 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "flipped texts": flipped("ids.utf8", 0),
     "flipped header": flipped("indices.npy", 20),
     "flipped magic": flipped("indices.npy", 1),
-    "later version": edited(version=2),
+    "later version": edited(version=3),
     "another format": edited(format="other"),
     "too many nodes": edited(nodes=2**31),
     "no nodes": edited(nodes=0),
@@ -214,7 +215,6 @@ DAMAGES: dict[str, Callable[[Path], Any]] = {
     "files outside": edited(files={"../x": [1, 2]}),
     "no files": edited(files={}),
     "odd ids": edited(ids="floats"),
-    "odd blocks": edited(blocks=[3, 1]),
     "indices beyond": lambda folder: rewritten(folder, "indices.npy", [1, 2, 0, 0, 2**31 - 1, 2], np.int32),
     "negative indices": lambda folder: rewritten(folder, "indices.npy", [1, 2, 0, 0, -1, 2], np.int32),
     "falling indptr": lambda folder: rewritten(folder, "indptr.npy", [0, 5, 3, 4, 6], np.int64),
@@ -248,7 +248,7 @@ def test_a_damaged_or_crafted_folder_is_refused(tmp_path: Path, damage: str) -> 
 def test_the_rows_of_a_large_folder_are_checked_and_its_checksums_on_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("isotherm.graphs.packed.folder.CHECKED", 0)
+    monkeypatch.setattr("isotherm.graphs.packed.CHECKED", 0)
     folder = tmp_path / "graph.iso"
     iso.Graph.from_edges(list("aac"), list("bcd")).pack(folder)
     rewritten(folder, "indices.npy", [1, 2, 3, 0, 3, 2], np.int32)
@@ -274,6 +274,14 @@ def test_rows_of_a_folder_whose_array_has_another_length_or_type_are_refused(
     rewritten(folder, "indptr.npy", values, dtype)
     with pytest.raises(PackedError, match=r"damaged: indptr\.npy"):
         read_rows(folder, 1, 3)
+
+
+def test_a_folder_of_version_0_2_is_opened(tmp_path: Path) -> None:
+    """Its manifest has version 1 of the format, and bounds of blocks of rows."""
+    graph = iso.Graph.from_edges(list("aac"), list("bcd"), [2, 0.5, 3])
+    graph.pack(tmp_path / "graph.iso")
+    edited(version=1, blocks=[0, 1, 2, 3, 4])(tmp_path / "graph.iso")
+    assert by_id(iso.Graph.open(tmp_path / "graph.iso", verify=True)) == by_id(graph)
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:

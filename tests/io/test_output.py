@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from isotherm.files import writing
 from isotherm.graphs import Graph
 from isotherm.io import FileError, check_output, write_labels
 from isotherm.io.writing import labels
-from isotherm.io.writing.output import writing
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 COLUMNS = {"label": ["left", None], "confidence": [1.0, 0.0]}

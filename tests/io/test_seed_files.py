@@ -33,7 +33,7 @@ def save(path: Path, content: str | pl.DataFrame) -> Path:
     ],
 )  # fmt: skip
 def test_layout(tmp_path: Path, content: str, layout: str) -> None:
-    seeds, found, *_ = read_seeds_file(save(tmp_path / "s.csv", content))
+    _, seeds, found, *_ = read_seeds_file(save(tmp_path / "s.csv", content))
     assert seeds == {"a": "x", "b": "y"}
     assert str(found) == layout
 

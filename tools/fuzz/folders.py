@@ -21,8 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import isotherm as iso
-from isotherm.graphs.packed import PackedGraph, open_packed, read_ids, read_rows
-from isotherm.graphs.packed.folder import HEADER, MANIFEST
+from isotherm.graphs.packed import HEADER, MANIFEST, PackedGraph, open_packed, read_ids, read_rows
 from tools.fuzz.mutate import generator, mutated
 
 __all__ = ["case"]

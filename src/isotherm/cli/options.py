@@ -145,13 +145,9 @@ class LabelReading:
     ] = ()
 
     def for_labels(self) -> dict[str, Any]:
-        """Arguments of `read_seeds_file`."""
-        names = ("delimiter", "header", "format", "encoding")
-        return {**self.for_later_labels(), **{name: getattr(self, f"labels_{name}") for name in names}}
-
-    def for_later_labels(self) -> dict[str, Any]:
-        """The same for further files of labels; how they are written is found anew."""
-        return {"node": self.node, "label": self.label}
+        """Arguments of `LabelOptions`."""
+        written = {name: getattr(self, f"labels_{name}") for name in ("delimiter", "header", "format", "encoding")}
+        return {"node": self.node, "label": self.label, **written}
 
 
 @Parameter(name="*", group=READING)
@@ -167,7 +163,7 @@ class Reading(LabelReading, EdgeReading):
     ] = None
 
     def for_labels(self) -> dict[str, Any]:
-        """Arguments of `read_seeds_file`; the encoding is that of the edges, unless it is given."""
+        """Arguments of `LabelOptions`; the encoding is that of the edges, unless it is given."""
         return {**super().for_labels(), "encoding": self.labels_encoding or self.encoding}
 
     def for_graph(self) -> dict[str, Any]:
@@ -188,7 +184,7 @@ class LabelKinds:
     multi_label: Annotated[bool, option("Nodes have several labels, each in its own row.")] = False
 
     def for_labels(self) -> dict[str, Any]:
-        """Further arguments of `read_seeds_file`."""
+        """Further arguments of `LabelOptions`."""
         if self.multi_label and self.label_probability is not None:
             raise UsageError("--multi-label and --label-probability exclude each other: give one of them")
         return {"seed_weight": self.seed_weight, "probability": self.label_probability, "several": self.multi_label}

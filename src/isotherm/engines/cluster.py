@@ -38,8 +38,7 @@ from isotherm.equilibrium.problem import (
 from isotherm.equilibrium.solvers import Request, Solution, System
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.graphs.packed import PackedGraph
-from isotherm.graphs.packed.folder import MANIFEST
+from isotherm.graphs.packed import MANIFEST, PackedGraph
 
 __all__ = [
     "DaskEngine",

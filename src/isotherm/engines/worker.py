@@ -163,7 +163,7 @@ def inspect(folder: str | None, token: str, dask_worker: Any = None) -> Inspecti
 
 def _has(folder: str, token: str) -> bool:
     """Whether this is the folder that the client means: its manifest, which has checksums, must be the same."""
-    from isotherm.graphs.packed.folder import MANIFEST
+    from isotherm.graphs.packed import MANIFEST
 
     try:
         return (Path(folder) / MANIFEST).read_text(encoding="utf-8") == token

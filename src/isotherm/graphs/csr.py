@@ -1,14 +1,15 @@
-"""Sparse matrices in compressed rows: how a graph stores its edges, and how they are read, checked and tidied."""
+"""Sparse matrices in compressed rows: how a graph stores its edges, and how they are read, checked and cleaned up."""
 
 import numbers
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from isotherm import kernels
+from isotherm.arrays import Doubles, Floats
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs.nodes import Ids, flat
 
@@ -28,8 +29,6 @@ __all__ = [
     "tidy",
     "undirected",
 ]
-
-Floats: TypeAlias = NDArray[np.floating]
 
 MOST_NODES = 2**31 - 1  # indices are int32
 NOISE = 1e-8  # relative asymmetry that counts as rounding
@@ -66,7 +65,7 @@ class Csr(NamedTuple):
         return owner, self.indices[places], weights
 
     @property
-    def sums(self) -> NDArray[np.float64]:
+    def sums(self) -> Doubles:
         """The sum of each row."""
         return row_sums(self.indptr, self.weights)
 
@@ -76,7 +75,7 @@ class Csr(NamedTuple):
         return csr_array((data, self.indices, self.indptr), shape=(self.n, self.n))
 
 
-def row_sums(indptr: NDArray[np.integer], weights: Floats | None, power: int = 1) -> NDArray[np.float64]:
+def row_sums(indptr: NDArray[np.integer], weights: Floats | None, power: int = 1) -> Doubles:
     """The sum of a power of the weights in each row.
 
     >>> row_sums(np.array([0, 2, 2, 3]), np.array([1.0, 3.0, 5.0]), power=2)
@@ -107,7 +106,7 @@ def edge_weights(weight: Any, edges: int) -> NDArray[Any] | None:
 
 
 def check_size(nodes: int, directed: bool = False) -> None:
-    """Refuse a graph without nodes, and one too large for int32."""
+    """Refuse a graph without nodes, or with more than int32 can number."""
     most = MOST_NODES // 2 if directed else MOST_NODES
     if not 0 < nodes <= most:
         raise ValueError(f"the graph has {nodes or 'no'} nodes; it must have at least 1 and at most {most}")
@@ -152,7 +151,7 @@ def as_sparse(value: Any, name: str) -> Any:
 
 
 def read_matrix(matrix: Any, nodes: Ids, offset: int = 0) -> Csr:
-    """The entries of a matrix, not yet tidied; entry (i, j) joins ``nodes[i]`` and ``nodes[offset + j]``."""
+    """The entries of a matrix, duplicates included; entry (i, j) joins ``nodes[i]`` and ``nodes[offset + j]``."""
     if matrix.format == "csr":
         return _read_rows(matrix, nodes, offset)
     if matrix.format in ("csc", "bsr"):
@@ -170,7 +169,7 @@ def _read_rows(matrix: Any, nodes: Ids, offset: int) -> Csr:
 
 
 def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The ``indptr`` and ``indices`` of a csr, csc or bsr matrix, checked: SciPy does not notice edits."""
+    """The ``indptr`` and ``indices`` of a csr, csc or bsr matrix, checked because SciPy does not notice edits."""
     height, width = getattr(matrix, "blocksize", (1, 1))
     shape = matrix.shape[0] // height, matrix.shape[1] // width
     major, minor = shape[::-1] if matrix.format == "csc" else shape
@@ -185,11 +184,11 @@ def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 
 def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any] | None, nodes: Ids) -> Csr:
-    """A list of entries in compressed rows, sorted; duplicates stay. Without values all weights are one."""
+    """A list of entries as sorted compressed rows, duplicates included; without values, all weights are one."""
     weights = None if values is None else _checked(values, nodes, lambda e: (rows.item(e), columns.item(e)))
     ends = (np.ascontiguousarray(positions, dtype=np.int32) for positions in (rows, columns))
-    room = None if weights is None else np.empty_like(weights)
-    csr = Csr(np.empty(len(nodes) + 1, dtype=np.int64), np.empty(len(rows), dtype=np.int32), room)
+    sorted_weights = None if weights is None else np.empty_like(weights)
+    csr = Csr(np.empty(len(nodes) + 1, dtype=np.int64), np.empty(len(rows), dtype=np.int32), sorted_weights)
     kernels.active.assemble(*ends, weights, *csr, kernels.thread_count())
     return csr
 
@@ -207,7 +206,7 @@ def _csr(matrix: csr_array) -> Csr:
 
 
 def tidy(csr: Csr) -> tuple[Csr, bool, int]:
-    """The matrix sorted, with duplicates summed and zeros dropped; if it is symmetric; its diagonal entries."""
+    """The matrix sorted, with duplicates added and zeros dropped; whether it is symmetric; its diagonal entries."""
     ordered, symmetric, loops = kernels.active.scan(*csr, kernels.thread_count())
     if not ordered:
         matrix = csr.to_scipy().copy()
@@ -224,7 +223,7 @@ def _kept(csr: Csr, keep: NDArray[np.bool_]) -> Csr:
 
 
 def undirected(csr: Csr, strict: bool) -> Csr:
-    """The symmetric matrix of the entries. If ``strict``, they must be symmetric or all in one triangle."""
+    """The symmetric matrix of the entries; if ``strict``, they must be symmetric or all in one triangle."""
     csr, symmetric, loops = tidy(csr)
     if loops:
         csr = _kept(csr, csr.indices != csr.rows)
@@ -275,5 +274,5 @@ def locked(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def read_only(csr: Csr) -> Csr:
-    """The same matrix, whose arrays cannot be written to."""
+    """The same matrix with arrays that cannot be written to."""
     return Csr(locked(csr.indptr), locked(csr.indices), None if csr.weights is None else locked(csr.weights))

@@ -1,7 +1,8 @@
-"""The graph: nodes with their ids, and the weights between them.
+"""The graph: nodes with their ids, the weights between them, and the ways to build one.
 
-The rest of the code trusts a `Graph`: indices rise strictly in each row of its matrix, and weights are positive and
-finite. Unless the graph is directed, the matrix is symmetric and its diagonal is empty.
+Each constructor validates its input, and the rest of the code trusts a `Graph`: indices rise strictly in each row of
+its matrix, and weights are positive and finite. Unless the graph is directed, the matrix is symmetric and its diagonal
+is empty.
 """
 
 import os
@@ -15,30 +16,36 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm import kernels
-from isotherm.graphs.constructors import Constructors
 from isotherm.graphs.csr import (
     Csr,
+    as_sparse,
+    assembled,
     bipartite,
     both_ways,
+    check_size,
     checked_entries,
+    edge_weights,
     locked,
+    read_matrix,
     read_only,
     tidy,
     undirected,
 )
-from isotherm.graphs.html import facts
-from isotherm.graphs.nodes import Ids, node_ids, not_in_the_graph
+from isotherm.graphs.neighbours import Neighbours
+from isotherm.graphs.nodes import Ids, distinct_ids, node_ids, not_in_the_graph, number_ends
+from isotherm.graphs.other_libraries import edge_columns, igraph_ids
+from isotherm.notebooks import facts
 
 __all__ = ["Csr", "Graph", "as_graph"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Graph(Constructors):
+class Graph:
     """Nodes with their ids, and the weights between them.
 
     Build one with ``from_edges``, ``from_pandas``, ``from_polars``, ``from_scipy``, ``from_biadjacency``,
-    ``from_vectors``, ``from_networkx`` or ``from_igraph``; ``Graph(...)`` itself checks nothing. All of them keep these
-    rules:
+    ``from_vectors``, ``from_networkx`` or ``from_igraph``; ``Graph(...)`` itself checks nothing. All of them follow
+    these rules:
 
     - Weights are finite and not negative. A weight of zero means no edge, weights of parallel edges are added, and a
       graph whose weights are all one stores none. float32 stays float32, any other type becomes float64.
@@ -76,13 +83,246 @@ class Graph(Constructors):
         return f"<Graph: {', '.join([counts, *(kind for kind, holds in kinds.items() if holds)])}>"
 
     def _repr_html_(self) -> str:
-        """What notebooks show."""
         kind = "directed" if self.directed else "undirected"
         values = [("nodes", self.n_nodes), ("edges", self.n_edges), ("kind", kind), ("weighted", self.weighted)]
         if self.n_rows is not None:
             values[1:1] = [("rows", self.n_rows), ("columns", self.n_nodes - self.n_rows)]
         ids = ", ".join(map(str, self.nodes[:3].tolist())) + ", ..." * (self.n_nodes > 3)
         return facts("Graph", [*values, ("ids", ids)])
+
+    @classmethod
+    def from_edges(
+        cls,
+        source: Iterable[Any],
+        target: Iterable[Any],
+        weight: Iterable[Any] | None = None,
+        *,
+        directed: bool = False,
+        nodes: Iterable[Any] | None = None,
+    ) -> Self:
+        """A graph from a list of edges.
+
+        Parameters
+        ----------
+        source, target : list, array or Series
+            The ids at the ends of each edge: any hashables, but neither None nor NaN.
+        weight : list, array or Series, optional
+            One number for each edge; all are one by default.
+        directed : bool
+            Whether an edge is an arc from source to target. If not, and the list has every edge in both directions
+            with the same weight, each such pair is one edge; in any other list, each entry is an edge.
+        nodes : list, array or Series, optional
+            All ids, each once, in the order that ``graph.nodes`` is to have; nodes without edges may be among them.
+            By default the ids of the edges in order of first appearance, edge by edge, source before target.
+
+        Examples
+        --------
+        >>> graph = Graph.from_edges(["ann", "bob", "ann"], ["bob", "eve", "eve"], [1, 2, 0.5])
+        >>> graph
+        <Graph: 3 nodes, 3 edges, weighted>
+        >>> graph.degrees
+        array([1.5, 3. , 2.5])
+        """
+        ends = [node_ids(source, "source"), node_ids(target, "target")]
+        if len(ends[0]) != len(ends[1]):
+            raise ValueError(f"source has {len(ends[0])} ids, but target has {len(ends[1])}")
+        values = edge_weights(weight, len(ends[0]))
+        found, positions = number_ends(np.stack(ends, axis=1), None if nodes is None else node_ids(nodes, "nodes"))
+        check_size(len(found), directed)
+        entries = assembled(positions[:, 0], positions[:, 1], values, found)
+        return cls._from_entries(entries, found, directed=directed)
+
+    @classmethod
+    def from_pandas(
+        cls,
+        frame: Any,
+        source: Any = "source",
+        target: Any = "target",
+        weight: Any = "weight",
+        *,
+        directed: bool = False,
+        nodes: Iterable[Any] | None = None,
+    ) -> Self:
+        """A graph from a pandas or polars data frame with a row for each edge.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            The edges.
+        source, target, weight
+            The names of its columns. Without a column named "weight", all edges weigh one; any other name must exist.
+        directed, nodes
+            As in `from_edges`.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> payments = pd.DataFrame({"payer": ["ann", "bob"], "payee": ["bob", "eve"], "amount": [5.0, 2.5]})
+        >>> Graph.from_pandas(payments, "payer", "payee", "amount")
+        <Graph: 3 nodes, 2 edges, weighted>
+        """
+        ends = edge_columns(frame, source, target, weight)
+        return cls.from_edges(*ends, directed=directed, nodes=nodes)
+
+    from_polars = from_pandas
+
+    @classmethod
+    def from_scipy(cls, adjacency: Any, *, directed: bool = False) -> Self:
+        """A graph from a square matrix: SciPy sparse of any format, or a dense NumPy array.
+
+        Unless ``directed``, the matrix is symmetric, or all its entries are in one triangle, which then stands for
+        both. If the two weights of an edge differ by at most 1e-8 (float32: 1e-6), relative to the largest weights at
+        both nodes, that counts as rounding, and their mean is taken. Node ids are 0 to n - 1.
+
+        Examples
+        --------
+        >>> Graph.from_scipy(np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+        <Graph: 3 nodes, 2 edges>
+        """
+        matrix = as_sparse(adjacency, "adjacency")
+        rows, columns = matrix.shape
+        if rows != columns:
+            raise ValueError(
+                f"the adjacency matrix has {rows} rows and {columns} columns; "
+                "a rectangular matrix is read by Graph.from_biadjacency"
+            )
+        check_size(rows, directed)
+        nodes = np.arange(rows)
+        if matrix.format == "csc" and not directed:
+            matrix = matrix.T  # the same undirected graph, now in compressed rows
+        return cls._from_entries(read_matrix(matrix, nodes), nodes, directed=directed, strict=True)
+
+    @classmethod
+    def from_biadjacency(
+        cls, biadjacency: Any, *, rows: Iterable[Any] | None = None, columns: Iterable[Any] | None = None
+    ) -> Self:
+        """A bipartite graph from a matrix whose rows and columns are both nodes.
+
+        Entry ``(i, j)`` weighs the edge between row ``i`` and column ``j``, also where ``i`` equals ``j``. Unless
+        given, the ids are 0 to r - 1 for the rows and r to r + c - 1 for the columns; all must be distinct.
+
+        Examples
+        --------
+        >>> graph = Graph.from_biadjacency(np.array([[1, 1, 0], [0, 1, 1]]), columns=["x", "y", "z"])
+        >>> graph
+        <Graph: 5 nodes, 4 edges, bipartite>
+        >>> graph.nodes
+        array([0, 1, 'x', 'y', 'z'], dtype=object)
+        """
+        matrix = as_sparse(biadjacency, "biadjacency")
+        r, c = matrix.shape
+        check_size(r + c)
+        row_ids = node_ids(np.arange(r) if rows is None else rows, "rows")
+        column_ids = node_ids(np.arange(r, r + c) if columns is None else columns, "columns")
+        if (len(row_ids), len(column_ids)) != (r, c):
+            given = f"rows has {len(row_ids)} ids and columns {len(column_ids)}"
+            raise ValueError(f"{given}, but the biadjacency matrix has {r} rows and {c} columns")
+        nodes = distinct_ids(np.concatenate([row_ids, column_ids]))
+        return cls._from_entries(read_matrix(matrix, nodes, offset=r), nodes, n_rows=r)
+
+    @classmethod
+    def from_networkx(cls, G: Any, weight: str | None = "weight") -> Self:
+        """A graph from networkx, directed if it is; an edge without the attribute ``weight`` weighs one.
+
+        Examples
+        --------
+        >>> import networkx
+        >>> Graph.from_networkx(networkx.path_graph(4))
+        <Graph: 4 nodes, 3 edges>
+        """
+        edges = list(G.edges(data=weight, default=1)) if weight is not None else [(u, v, 1) for u, v in G.edges()]
+        source, target, weights = ([edge[part] for edge in edges] for part in range(3))
+        return cls.from_edges(source, target, weights, directed=G.is_directed(), nodes=list(G.nodes))
+
+    @classmethod
+    def from_igraph(cls, G: Any, weight: str | None = "weight") -> Self:
+        """A graph from igraph, directed if it is; the vertex attribute ``name``, if there is one, gives the ids.
+
+        A graph that igraph converted from networkx keeps its ids from there, which igraph calls ``_nx_name``.
+
+        Examples
+        --------
+        >>> import igraph
+        >>> Graph.from_igraph(igraph.Graph.Ring(4))
+        <Graph: 4 nodes, 4 edges>
+        """
+        names = node_ids(igraph_ids(G), "name")
+        source, target = np.array(G.get_edgelist(), dtype=np.int64).reshape(-1, 2).T
+        listed = G.es[weight] if weight in G.es.attributes() else [1] * G.ecount()
+        weights = [1 if value is None else value for value in listed]
+        return cls.from_edges(names[source], names[target], weights, directed=G.is_directed(), nodes=names)
+
+    @classmethod
+    def from_vectors(
+        cls,
+        X: Any,
+        k: int = 10,
+        metric: str = "euclidean",
+        *,
+        weights: str | None = "gaussian",
+        scale: bool = False,
+        ids: Iterable[Any] | None = None,
+        recall: float = 0.98,
+        n_threads: int | None = None,
+    ) -> Self:
+        """A graph that joins each row of a table to its nearest rows.
+
+        Two rows are joined if one is among the k nearest of the other. Identical rows count once: copies are joined to
+        the first of them. The answer is the same for any number of threads and on every run.
+
+        Parameters
+        ----------
+        X : array, DataFrame or sparse matrix of shape (n, p)
+            One row for each node, all numbers finite. Distances are taken in float32, after the mean of each column has
+            been subtracted in float64. A sparse table of more than 67 million cells is first projected on its 128
+            principal directions.
+        k : int
+            How many neighbours each row has; all others, if there are fewer.
+        metric : {"euclidean", "cosine"}
+            "cosine" compares directions only, which suits texts and many embeddings. A row of zeros has no direction,
+            and gets no edges.
+        weights : {"gaussian", "self-tuning", None}
+            How weights fall with the distance d, where d_k is the distance of a row from its k-th neighbour.
+            "gaussian": ``exp(-4 d^2 / d_k^2)``, the mean of both directions; "self-tuning":
+            ``exp(-d^2 / (d_k d'_k))``; None: all weights are one.
+        scale : bool
+            Whether to divide each column by its standard deviation first.
+        ids : list, array or Series, optional
+            The ids of the rows; 0 to n - 1 by default.
+        recall : float
+            The smallest share of the true neighbours to be found. Small tables are always searched exactly. Larger
+            ones are searched exactly with ``recall=1``, in time that grows with the square of n.
+        n_threads : int, optional
+            By default ``ISOTHERM_THREADS``, or all cores.
+
+        Examples
+        --------
+        >>> Graph.from_vectors([[0.0], [1.0], [2.0], [10.0]], k=1, weights=None).adjacency.toarray()
+        array([[0., 1., 0., 0.],
+               [1., 0., 1., 0.],
+               [0., 1., 0., 1.],
+               [0., 0., 1., 0.]])
+        """
+        found = Neighbours.of(
+            X,
+            k=k,
+            metric=metric,
+            weights=weights,
+            scale=scale,
+            recall=recall,
+            threads=kernels.thread_count(n_threads),
+        )
+        return cls.from_neighbours(found, ids)
+
+    @classmethod
+    def from_neighbours(cls, found: Neighbours, ids: Iterable[Any] | None = None) -> Self:
+        """A graph from the neighbours found for each row of a table."""
+        n = len(found.twin)
+        check_size(n)
+        nodes = np.arange(n) if ids is None else distinct_ids(node_ids(ids, "ids"))
+        if len(nodes) != n:
+            raise ValueError(f"ids has {len(nodes)} values for {n} rows of the table")
+        return cls._from_entries(read_matrix(found.matrix(), nodes), nodes)
 
     @property
     def n_nodes(self) -> int:
@@ -125,7 +365,7 @@ class Graph(Constructors):
         """
         if not self.directed:
             return self
-        nodes = self.nodes[:]  # an array, also if ids are stored on disk
+        nodes = self.nodes[:]  # an array even if the ids are on disk
         return Graph._from_entries(both_ways(self.csr), nodes, n_rows=self.n_rows)
 
     @cached_property
@@ -159,9 +399,9 @@ class Graph(Constructors):
         return np.array_equal(self.nodes, np.arange(self.n_nodes))
 
     def _positions_of(self, wanted: Ids) -> dict[Any, int]:
-        """A map from ids to positions that holds these ids at least.
+        """A dictionary from ids to positions that has at least these ids.
 
-        For a few ids, one pass over the nodes is faster than a map of all of them.
+        For a few ids, one pass over the nodes is faster than a dictionary of all of them.
         """
         ids = set(wanted.tolist())
         if not self._found and len(ids) <= self.n_nodes // 8:
@@ -190,7 +430,7 @@ class Graph(Constructors):
         n_threads : int, optional
             By default ``ISOTHERM_THREADS``, or all cores.
         cache : bool
-            Whether the map of a large graph is kept in the user's cache folder, and taken from there.
+            Whether to keep the map of a large graph in the user's cache folder, and to read it from there.
 
         Examples
         --------
@@ -204,11 +444,11 @@ class Graph(Constructors):
         return (kept_or_placed if cache else place)(*links, seed=seed, threads=threads)
 
     def pack(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
-        """Write the graph as a folder of plain arrays, such as ``graph.iso``, that `open` maps into memory.
+        """Write the graph as a folder of plain arrays, such as ``graph.iso``, which `open` maps into memory.
 
-        Ids are int or str. In the folder nodes are in ascending order of their ids, so that they are found without a
-        dictionary of all nodes. The folder appears when it is complete; with ``force`` it replaces a packed graph.
-        For edges that do not fit in memory, see ``isotherm pack`` and :func:`isotherm.pack_edges`.
+        All ids must be int, or all str. In the folder, nodes are in ascending order of their ids, so that they can be
+        found by binary search. The folder appears when it is complete; with ``force`` it replaces a packed graph. For
+        edges that do not fit in memory, see ``isotherm pack`` and :func:`isotherm.pack_edges`.
 
         Examples
         --------
@@ -219,7 +459,7 @@ class Graph(Constructors):
         >>> graph, graph.nodes[:2].tolist()
         (<Graph: 3 nodes, 2 edges>, ['ann', 'bob'])
         """
-        from isotherm.graphs.packed import pack
+        from isotherm.graphs.packed_writing import pack
 
         pack(self, path, force=force)
 
@@ -228,8 +468,8 @@ class Graph(Constructors):
         """Open a graph that `pack` or ``isotherm pack`` wrote, without reading it into memory.
 
         Its arrays are mapped: the system reads pages when they are used, drops them when memory is short, and shares
-        them between processes. A folder that is damaged is refused; with ``verify`` checksums and symmetry of large
-        graphs are checked too, which takes about a second per GB.
+        them between processes. A damaged folder is refused. With ``verify``, the checksums of large graphs are compared
+        too, which takes about a second per GB.
         """
         from isotherm.graphs.packed import open_packed
 
@@ -239,8 +479,9 @@ class Graph(Constructors):
     def _from_entries(
         cls, entries: Csr, nodes: Ids, *, directed: bool = False, strict: bool = False, n_rows: int | None = None
     ) -> Self:
+        """A graph from the entries of its matrix; ``strict`` is for undirected graphs, see `undirected`."""
         csr = tidy(entries)[0] if directed else undirected(entries, strict)
-        if csr.weights is not None:  # sums may have overflowed, and the weights left may all be one
+        if csr.weights is not None:  # sums may have overflowed, or all be one now
             csr = csr._replace(weights=checked_entries(csr, csr.weights, nodes))
         return cls(csr, nodes, directed, n_rows)
 

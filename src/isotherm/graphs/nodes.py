@@ -1,4 +1,4 @@
-"""Node ids: any hashable values, numbered by first appearance."""
+"""Node ids: any hashable values, numbered in order of first appearance."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -40,7 +40,7 @@ def node_ids(values: Any, name: str) -> Ids:
 
 
 def number_ends(ends: Ids, nodes: Ids | None) -> tuple[Ids, NDArray[np.int64]]:
-    """The nodes, in the given order or by first appearance, and the positions of both ends of each edge."""
+    """The nodes, in the given order or by first appearance, and the positions (m, 2) of the ends of each edge."""
     listed = np.empty(0, dtype=np.int64) if nodes is None else distinct_ids(nodes)
     found, positions = factorised(np.concatenate([listed, ends.ravel()]))
     if nodes is not None and len(found) > len(listed):
@@ -50,7 +50,7 @@ def number_ends(ends: Ids, nodes: Ids | None) -> tuple[Ids, NDArray[np.int64]]:
 
 
 def factorised(ids: Ids) -> tuple[Ids, NDArray[np.int64]]:
-    """The distinct ids by first appearance, and the position of each id among them."""
+    """The distinct ids in order of first appearance, and the position of each id among them."""
     if ids.dtype == np.int64:
         return _factorised_integers(ids)
     positions: defaultdict[Any, int] = defaultdict(count().__next__)
@@ -65,10 +65,10 @@ def factorised(ids: Ids) -> tuple[Ids, NDArray[np.int64]]:
 
 def _factorised_integers(ids: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int64]]:
     low, high = (int(ids.min()), int(ids.max())) if len(ids) else (0, -1)
-    if high - low < 4 * len(ids):  # a table is faster than sorting
+    if high - low < 4 * len(ids):  # a lookup table is faster than sorting
         values, places = np.arange(low, high + 1), ids - low
         first = np.full(len(values), len(ids))
-        first[places[::-1]] = np.arange(len(ids))[::-1]  # the last write wins: the first appearance
+        first[places[::-1]] = np.arange(len(ids))[::-1]  # written backwards, so that the first appearance stays
     else:
         values, first, places = np.unique(ids, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -78,7 +78,7 @@ def _factorised_integers(ids: NDArray[np.int64]) -> tuple[Ids, NDArray[np.int64]
 
 
 def distinct_ids(nodes: Ids) -> Ids:
-    """The same ids, checked to be distinct."""
+    """The ids themselves, after a check that no two are equal."""
     distinct, codes = factorised(nodes)
     if len(distinct) < len(nodes):
         again = nodes.item(int(np.argmax(codes != np.arange(len(codes)))))
@@ -89,7 +89,7 @@ def distinct_ids(nodes: Ids) -> Ids:
 def _is_missing(node: Any) -> bool:
     try:
         return node is None or bool(node != node)
-    except TypeError:  # pandas.NA is neither true nor false
+    except TypeError:  # pandas.NA has no truth value
         return True
 
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
-from isotherm.graphs.attributes import igraph_ids
-from isotherm.graphs.html import facts, table
+from isotherm.graphs.other_libraries import igraph_ids
+from isotherm.notebooks import facts, table
 
 __all__ = ["Exporting"]
 

@@ -8,8 +8,10 @@ memory. Every problem with a file is a `FileError`, a ValueError whose sentence 
 remedy. Tables need polars, and ``.zst`` files zstandard: ``pip install 'isotherm[cli]'``.
 """
 
-from isotherm.io.errors import FileError, FileWarning, UnclearError
+from isotherm.files import FileError
+from isotherm.io.errors import FileWarning, UnclearError
 from isotherm.io.formats import FORMATS
+from isotherm.io.labelled import read_labelled
 from isotherm.io.layout import Column, Layout
 from isotherm.io.packing import pack_edges
 from isotherm.io.reading.features import read_features
@@ -34,6 +36,7 @@ __all__ = [
     "read_features",
     "read_graph",
     "read_graph_file",
+    "read_labelled",
     "read_seeds",
     "read_seeds_file",
     "shifted_by",

@@ -10,22 +10,9 @@ from types import ModuleType
 from typing import NoReturn
 
 from isotherm.errors import Option, Worded
+from isotherm.files import FileError
 
-__all__ = ["FileError", "FileWarning", "UnclearError", "blaming", "is_panic", "need", "refuse", "shorten"]
-
-STANDARD = "-"
-
-
-class FileError(Worded, ValueError):
-    """A file that cannot be read or written: one sentence with its name, the place in it, and the remedy.
-
-    Examples
-    --------
-    >>> raise FileError("edges.csv, line 7: the weight is 'x'; it must be a number")
-    Traceback (most recent call last):
-        ...
-    isotherm.io.errors.FileError: edges.csv, line 7: the weight is 'x'; it must be a number
-    """
+__all__ = ["FileWarning", "UnclearError", "blaming", "is_panic", "need", "refuse", "shorten"]
 
 
 class UnclearError(FileError):

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from isotherm.errors import Option
-from isotherm.io.errors import STANDARD, FileError
+from isotherm.files import STANDARD, FileError
 from isotherm.io.streams.compression import COMPRESSIONS, only_member
 
 __all__ = ["FORMATS", "Format", "format_of", "imported"]

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError
+from isotherm.files import FileError
 
 __all__ = ["Budget", "available_memory", "joined"]
 

@@ -6,8 +6,6 @@ written, nothing is kept.
 """
 
 import os
-import secrets
-import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import blake2b
@@ -17,22 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["cache_folder", "fetch", "fingerprint", "keep"]
+from isotherm.files import cache_folder, replacing
+
+__all__ = ["fetch", "fingerprint", "keep"]
 
 VERSION = b"isotherm layout 1"  # to be raised when the same graph gets another map
 MOST_BYTES = 256 * 2**20
 CHECK = 16  # bytes of the checksum at the end of a file
-
-
-def cache_folder() -> Path:
-    """Where downloads and maps are kept: ``isotherm`` in the user's cache directory."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA", "~/AppData/Local")
-    elif sys.platform == "darwin":
-        base = "~/Library/Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "isotherm"
 
 
 def fingerprint(arrays: Iterable[NDArray[Any] | None], seed: int) -> str:
@@ -46,7 +35,10 @@ def fingerprint(arrays: Iterable[NDArray[Any] | None], seed: int) -> str:
 
 def fetch(name: str, n: int) -> NDArray[np.float32] | None:
     """The positions that were kept under a name, or None."""
-    path = _folder() / f"{name}.map"
+    folder = _folder()
+    if folder is None:
+        return None
+    path = folder / f"{name}.map"
     try:
         content = path.read_bytes()
         os.utime(path)  # used now
@@ -61,22 +53,19 @@ def fetch(name: str, n: int) -> NDArray[np.float32] | None:
 def keep(name: str, positions: NDArray[np.float32]) -> None:
     """Keep positions under a name, if that is possible, and remove what was not used for longest."""
     body = np.ascontiguousarray(positions, np.float32).tobytes()
-    if len(body) > MOST_BYTES:
-        return
     folder = _folder()
-    draft = folder / f".{name}-{secrets.token_hex(4)}.tmp"
+    if folder is None or len(body) > MOST_BYTES:
+        return
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
-        try:
-            draft.write_bytes(body + _checksum(name, body))
-            draft.replace(folder / f"{name}.map")
-        finally:
-            draft.unlink(missing_ok=True)
+        with replacing(folder / f"{name}.map", durable=False) as file:
+            file.write(body + _checksum(name, body))
         _shrink(folder)
 
 
-def _folder() -> Path:
-    return cache_folder() / "maps"
+def _folder() -> Path | None:
+    cache = cache_folder()
+    return None if cache is None else cache / "maps"
 
 
 def _checksum(name: str, body: bytes) -> bytes:

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
+from isotherm.files import check_target, writing
 from isotherm.graphs import Graph
 from isotherm.io.errors import need
-from isotherm.io.writing.output import check_target, writing
 from isotherm.page.session import FEW, HUES, Labeller, warmth
 
 __all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw", "html"]

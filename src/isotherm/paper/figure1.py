@@ -19,8 +19,8 @@ from scipy.sparse import triu
 from isotherm.arrays import Doubles, Mask
 from isotherm.classifier import DirichletClassifier
 from isotherm.equilibrium.solvers import Solution
+from isotherm.files import writing
 from isotherm.io import FileError
-from isotherm.io.writing.output import writing
 from isotherm.paper.running.experiment import Data, Draw, Experiment, Measurement, Setting
 from isotherm.study.datasets import Dataset, karate_club
 

@@ -16,6 +16,7 @@ from isotherm.labelling.metrics import accuracy, macro_f1, micro_f1
 from isotherm.labelling.scikit_learn.folds import WholeGraph, check_order
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
+from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable
 
 __all__ = ["LabelSplit", "cross_val_score"]
 
@@ -104,22 +105,13 @@ class LabelSplit:
         codes, classes = encode_labels(X if y is None else y)
         if y is not None:
             _check_uncut(X, y)
-        order = self._shuffled(codes, len(classes))
-        for fold in range(self.n_splits):
-            hidden = np.sort(order[fold :: self.n_splits])
-            visible = codes.copy()
-            visible[hidden] = -1
-            yield (decode_labels(visible, classes) if y is None else np.flatnonzero(visible >= 0)), hidden
-
-    def _shuffled(self, codes: Ints, n_classes: int) -> Ints:
-        """The labels that can be hidden, in the order in which they are dealt to the folds in turn."""
-        known = np.flatnonzero(codes >= 0)
-        several = np.bincount(codes[known], minlength=n_classes) > 1
-        order = np.random.default_rng(self.random_state).permutation(known[several[codes[known]]])
+        order = np.random.default_rng(self.random_state).permutation(hideable(codes))
         if len(order) < self.n_splits:
             n_splits = Option("n_splits", self.n_splits)
             raise ParameterError("{n_splits}, but only {most} labels can be hidden", n_splits=n_splits, most=len(order))
-        return order[np.argsort(codes[order], kind="stable")] if self.stratified else order
+        for hidden in deal(codes, order, self.n_splits, by_class=self.stratified):
+            visible = hide(codes, hidden)
+            yield (decode_labels(visible, classes) if y is None else np.flatnonzero(visible >= 0)), hidden
 
 
 def _check_uncut(X: Any, y: Any) -> None:
@@ -171,9 +163,7 @@ def cross_val_score(
     score = _scoring(scoring)
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
-    codes = np.full(graph.n_nodes, -1, dtype=np.int64)
-    codes[known.nodes] = known.codes
-    truth = known.decode(codes)
+    truth = known.decode(codes_of_nodes(known, graph.n_nodes))
     scores = []
     for visible, hidden in (split or LabelSplit(random_state=0)).split(truth):
         predicted = clone(estimator).fit(graph, visible).predict()

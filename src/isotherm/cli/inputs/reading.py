@@ -9,13 +9,13 @@ from isotherm.cli.options import Fitting, LabelKinds, LabelReading, Reading, Tab
 from isotherm.cli.terminal.panics import hidden_panics
 from isotherm.cli.terminal.stages import Bar, Stages
 from isotherm.cli.terminal.tables import shown
-from isotherm.cli.terminal.wording import LABELS, UsageError, usage_errors
-from isotherm.errors import warn
+from isotherm.cli.terminal.wording import UsageError, usage_errors
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
     from isotherm.graphs import Graph
-    from isotherm.io import GraphFile, Layout, SeedsFile
+    from isotherm.io import GraphFile, Layout
+    from isotherm.io.labelled import LabelOptions, MatchedLabels
     from isotherm.seeds import Seeds
 
 __all__ = [
@@ -66,23 +66,22 @@ def read_files(
     With ``unread``, the graph is a packed one that stays where it is, for workers to read.
     """
     names = [labels, *reading.seeds]
-    _check_one_standard_input([edges, *names])
     with stages.stage("reading") as bar, hidden_panics():
+        from isotherm.io.labelled import match_labels, read_labels
         from isotherm.seeds import as_seeds
 
-        with usage_errors(LABELS):
-            seeds_files = _read_labels(names, reading, kinds, None if table.wanted else table.graph_id)
+        with usage_errors():
+            options = _label_options(reading, kinds, None if table.wanted else table.graph_id)
+            seeds_files = read_labels(names, options, others=[edges, *reading.edges])
         graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, bar, reading, table, threads)
-        layouts = {_name(edges): _described(graph_file.layout, graph_file.graph.nodes[0])}
-        merged = _Merged(graph_file, _name(edges))
-        for name, seeds_file in zip(map(_name, names), seeds_files, strict=True):
-            merged.add(seeds_file, name, ignore_missing)
-        with usage_errors(LABELS, _name(labels)):
-            seeds = as_seeds(merged.known, graph_file.graph, merged.weights)
-    assert merged.first_layout is not None
-    graph, layouts = graph_file.graph, {**layouts, **merged.layouts}
+        with usage_errors():
+            found = match_labels(seeds_files, graph_file, edges, drop_missing=ignore_missing)
+        with usage_errors(culprit=_name(labels)):
+            seeds = as_seeds(found.known, graph_file.graph, found.weights)
+    graph = graph_file.graph
+    layouts = {_name(edges): _described(graph_file.layout, graph.nodes[0]), **_layouts(found)}
     counted = graph.weighted and graph_file.layout.roles.get("weight", ...) is None
-    return Files(graph, merged.known, seeds, layouts, merged.first_layout, vectors, counted)
+    return Files(graph, found.known, seeds, layouts, found.files[0].layout, vectors, counted)
 
 
 def read_unseeded(edges: str, stages: Stages, fitting: Fitting) -> "tuple[Graph, str]":
@@ -152,17 +151,15 @@ def read_answers(
     ignore_missing: bool,
 ) -> Answers:
     """Read labels for the graph of a classifier, in the type of its classes; ``model`` is its name for messages."""
-    _check_one_standard_input(names)
-    with stages.stage("reading"), hidden_panics():
+    with stages.stage("reading"), hidden_panics(), usage_errors():
         from isotherm.io import GraphFile, Layout
+        from isotherm.io.labelled import match_labels, read_labels
 
-        kinds = LabelKinds(multi_label=clf.fitted_.outcome.several)
-        with usage_errors(LABELS):
-            read = _read_labels(names, reading, kinds, after=_layout_of(clf.seed_columns_))
-        merged = _Merged(GraphFile(clf.graph_, Layout("npz")), model, clf.classes_.tolist())
-        for name, seeds_file in zip(map(_name, names), read, strict=True):
-            merged.add(seeds_file, name, ignore_missing)
-    return Answers(merged.known, merged.layouts)
+        options = _label_options(reading, LabelKinds(multi_label=clf.fitted_.outcome.several))
+        read = read_labels(names, options, after=_layout_of(clf.seed_columns_))
+        graph, classes = GraphFile(clf.graph_, Layout("npz")), clf.classes_.tolist()
+        found = match_labels(read, graph, model, drop_missing=ignore_missing, classes=classes)
+    return Answers(found.known, _layouts(found))
 
 
 def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
@@ -173,60 +170,17 @@ def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
     return Layout("csv", dict(roles)) if roles else None
 
 
-def _check_one_standard_input(names: Sequence[str]) -> None:
-    if names.count("-") > 1:
-        raise UsageError("both files cannot be standard input: give the name of one of them")
+def _label_options(reading: LabelReading, kinds: LabelKinds, id: str | None = None) -> "LabelOptions":  # noqa: A002
+    from isotherm.io.labelled import LabelOptions
+
+    return LabelOptions(**reading.for_labels(), **kinds.for_labels(), id=id)
 
 
-def _read_labels(
-    names: Sequence[str],
-    reading: LabelReading,
-    kinds: LabelKinds,
-    id: str | None = None,  # noqa: A002
-    after: "Layout | None" = None,
-) -> "list[SeedsFile]":
-    """The files of labels; columns of later ones are named as in the first, or found anew.
-
-    Columns of the first are those of an earlier file, ``after``, unless they are given.
-    """
-    from isotherm.io import read_seeds_file
-
-    earlier = after if (reading.node, reading.label) == (None, None) else None
-    first = read_seeds_file(names[0], id=id, **reading.for_labels(), **kinds.for_labels(), after=earlier)
-    more = {**reading.for_later_labels(), **kinds.for_labels()}
-    return [first, *(read_seeds_file(name, **more, after=first.layout) for name in names[1:])]
-
-
-class _Merged:
-    """Labels from several files, under the ids of a graph: each node has what the last file says about it."""
-
-    def __init__(self, graph_file: "GraphFile", edges: str, classes: Iterable[Any] = ()) -> None:
-        self.graph_file, self.edges, self.classes = graph_file, edges, set(classes)
-        self.known: dict[Any, Any] = {}
-        self.weights: dict[Any, float | None] | None = None
-        self.layouts: dict[str, str] = {}
-        self.first_layout: Layout | None = None
-
-    def add(self, seeds_file: "SeedsFile", name: str, ignore_missing: bool) -> None:
-        """Take the labels of one more file, and their weights."""
-        from isotherm.io import labels_like, match_seeds
-
-        with usage_errors(LABELS, name):
-            read = _after_header(seeds_file, self.graph_file, name)
-            found = _matched(read, self.graph_file, name, self.edges, ignore_missing)
-        found = labels_like(found, self.classes) if self.classes else found
-        self.known |= found
-        self.classes |= _classes(found.values())
-        if read.weights is not None:
-            earlier = {node: weight for node, weight in (self.weights or {}).items() if node not in found}
-            self.weights = earlier | match_seeds(read.weights, self.graph_file.graph, missing="drop")
-        self.first_layout = self.first_layout or read.layout
-        self.layouts[name] = _described(read.layout, ": ".join(map(str, next(iter(read.seeds.items())))))
-
-
-def _classes(labels: Iterable[Any]) -> set[Any]:
-    """All labels that occur, alone, in sets or in distributions."""
-    return {each for label in labels for each in (label if isinstance(label, set | dict) else [label])}
+def _layouts(found: "MatchedLabels") -> dict[str, str]:
+    """How each file of labels is laid out, by its name."""
+    return {
+        read.name: _described(read.layout, ": ".join(map(str, next(iter(read.seeds.items()))))) for read in found.files
+    }
 
 
 def _read_table(path: str, table: TableOptions, threads: int | None) -> "tuple[GraphFile, Any]":
@@ -259,7 +213,7 @@ def read_seeded(
     )
     from isotherm.page.page_methods import certain_seeds
 
-    with usage_errors(LABELS, _name(labels)):
+    with usage_errors(culprit=_name(labels)):
         known = certain_seeds(files.seeds, files.graph)
     name = "seeds.csv" if labels == "-" else os.path.basename(labels)
     return files.graph, known, (name, files.seeds_layout)
@@ -276,88 +230,6 @@ def same_file(one: str, other: str) -> bool:
     if "-" in (one, other):
         return one == other
     return os.path.realpath(one) == os.path.realpath(other) and not os.path.realpath(one).startswith("/dev/")
-
-
-def _after_header(seeds_file: "SeedsFile", graph_file: "GraphFile", name: str) -> "SeedsFile":
-    """The seeds without their first row, if only the graph shows that this is a header."""
-    if seeds_file.without_first is None or not seeds_file.has_header(graph_file.graph):
-        return seeds_file
-    from isotherm.io.errors import shorten
-
-    node, label = next(iter(seeds_file.seeds.items()))
-    why = f"is read as a header, since {shorten(node)} is not in the graph"
-    remedy = "confirm this with --labels-header, or set --no-labels-header"
-    warn(f"{name}: the first row ({node}, {label}) {why}; {remedy}")
-    return seeds_file.without_first()
-
-
-def _matched(
-    seeds_file: "SeedsFile", graph_file: "GraphFile", labels: str, edges: str, ignore_missing: bool
-) -> dict[Any, Any]:
-    """The seeds under the ids of the graph; those that are missing are an error, or a warning if they are ignored."""
-    from isotherm.errors import ParameterError
-    from isotherm.io import match_seeds
-
-    seeds, graph = seeds_file.seeds, graph_file.graph
-    _check_first_id(seeds_file, graph_file, labels, edges)
-    known = match_seeds(seeds, graph, missing="drop")
-    if seeds and not known:
-        raise _none_match(seeds_file, graph_file, labels, edges)
-    if len(known) < len(seeds) and ignore_missing:
-        lost = f"{len(seeds) - len(known)} of {len(seeds)} labelled nodes"
-        hint = _header_hint(seeds_file, graph_file)
-        warn(f"{labels}: {lost} are not in the graph and are left out{hint}")
-    elif len(known) < len(seeds):
-        try:
-            match_seeds(seeds, graph)
-        except ParameterError as error:
-            raise ParameterError("{error}{hint}", error=error, hint=_header_hint(seeds_file, graph_file)) from None
-    return known
-
-
-def _check_first_id(seeds_file: "SeedsFile", graph_file: "GraphFile", labels: str, edges: str) -> None:
-    """Refuse seeds that are counted from another number than the nodes of the graph."""
-    from isotherm.io import shifted_by
-
-    graph, first_id = graph_file.graph, graph_file.layout.first_id
-    shift = shifted_by(seeds_file.seeds, graph, first_id)
-    if shift:
-        odd, remedy = (0, "add 1 to") if shift == 1 else (graph.n_nodes, "subtract 1 from")
-        why = f"but the {graph.n_nodes:,} nodes of {edges} are counted from {first_id} on"
-        raise UsageError(f"{labels} has the node {odd}, {why}; {remedy} the ids in {labels}")
-
-
-def _none_match(seeds_file: "SeedsFile", graph_file: "GraphFile", labels: str, edges: str) -> UsageError:
-    """The error for seeds of which none is in the graph: which columns were read, and what is in them."""
-    from isotherm.io import FORMATS
-    from isotherm.io.errors import shorten
-
-    seeds, ids, roles = seeds_file.seeds, graph_file.graph.nodes[:1].tolist(), graph_file.layout.roles
-    number = "the only seed is not" if len(seeds) == 1 else f"none of the {len(seeds):,} seeds is"
-    ours = f"{seeds_file.layout.roles.get('node', 'it')} has ids such as {shorten(next(iter(seeds)))}"
-    theirs, options = f"{edges} has", "--node"
-    if "source" in roles:
-        theirs, options = f"{roles['source']} and {roles['target']} of {edges} have", "--node, --source and --target"
-    if FORMATS[graph_file.layout.format].attributes:
-        options += f", or the attribute of nodes in {edges} that has their ids with --id"
-    found = f"{ours}, but {theirs} ids such as {', '.join(map(shorten, ids))}"
-    hint = _header_hint(seeds_file, graph_file)
-    return UsageError(f"{labels}: {number} in the graph: {found}; choose other columns with {options}{hint}")
-
-
-def _header_hint(seeds_file: "SeedsFile", graph_file: "GraphFile") -> str:
-    """What to try if seeds are missing because a header was taken for data, or data for a header."""
-    from isotherm.io import match_seeds
-
-    def lost(node: Any) -> bool:
-        return node in seeds_file.seeds and not match_seeds({node: 0}, graph_file.graph, missing="drop")
-
-    names = [column.name for column in graph_file.layout.roles.values() if column]
-    if graph_file.layout.header and any(map(lost, names)):
-        return "; or read the first row of the edges as an edge, with --no-header"
-    if seeds_file.layout.header is False and lost(next(iter(seeds_file.seeds))):
-        return "; or read the first row of the labels as a header, with --labels-header"
-    return ""
 
 
 def _described(layout: "Layout", first: Any) -> str:

@@ -87,7 +87,7 @@ def draw(found: "Comparison", path: str, *, force: bool = False) -> None:
     """Draw the scores of all methods, and below them the learning curve."""
     from matplotlib.figure import Figure
 
-    from isotherm.io.writing.output import writing
+    from isotherm.files import writing
 
     rows = 0.36 * len(found.methods)
     figure: Any = Figure(figsize=(7.6, rows + 4.4), facecolor="white", layout="constrained")

@@ -24,8 +24,8 @@ REST = 1.9, 1.0  # height of titles, legends and scales: of two panels, and of a
 
 def check_picture(path: str, *, force: bool) -> None:
     """Refuse a picture that cannot be drawn, before any work is done for it."""
+    from isotherm.files import check_target
     from isotherm.io.errors import need
-    from isotherm.io.writing.output import check_target
 
     if os.path.splitext(path)[1].lower() not in SUFFIXES:
         raise UsageError(f"--plot: {path} must end in {', '.join(SUFFIXES)}")
@@ -38,7 +38,7 @@ def draw_rules(found: "Evaluation", path: str, *, force: bool = False) -> None:
     """Draw the scores of all rules and of the largest classes, and a reliability diagram, if confidence was scored."""
     from matplotlib.figure import Figure
 
-    from isotherm.io.writing.output import writing
+    from isotherm.files import writing
 
     classes = min(len(found.classes), MOST_CLASSES)
     heights = [len(found.rules) * ROW["rule"], classes * ROW["class"], *[DIAGRAM] * found.calibrated]

@@ -33,9 +33,9 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
 
 
 def _check_targets(results: Results, sources: Sequence[str]) -> None:
+    from isotherm.files import check_target
     from isotherm.io import check_output
     from isotherm.io.writing.models import check_model
-    from isotherm.io.writing.output import check_target
 
     with usage_errors(wording.OUTPUT):
         check_output(results.output, force=results.force, format=results.output_format)
@@ -88,7 +88,7 @@ def write_results(
     summary = Summary.of(clf, stages.seconds, calibration, rows=rows, output=output, model=results.save or "", **facts)
     for target in ("-" if results.json else None, results.json_summary):
         if target is not None:
-            from isotherm.io.writing.output import writing
+            from isotherm.files import writing
 
             with usage_errors(), writing(target, force=results.force) as file:
                 file.write(summary.json())

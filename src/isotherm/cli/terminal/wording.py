@@ -32,6 +32,7 @@ COMMON: Spellings = {
     Option("calibration", None): "--no-confidence",
     Option("directed", False): "--undirected",
     Option("header", False): "--no-header",
+    Option("labels_header", False): "--no-labels-header",
     Option("missing", "drop"): "--ignore-missing-seeds",
     Option("n_threads"): "--threads",
     Option("predict(unreached=...) gives them a label"): "their labels are empty",

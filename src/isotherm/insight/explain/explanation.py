@@ -11,11 +11,11 @@ from scipy.sparse import csr_array
 
 from isotherm import engines, kernels
 from isotherm.arrays import Doubles
-from isotherm.graphs.html import table
 from isotherm.insight.confidence.found import Experts
 from isotherm.insight.explain.paths import Paths
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcome.decided import Decided
+from isotherm.notebooks import table
 
 __all__ = ["Explainer", "Explanation"]
 

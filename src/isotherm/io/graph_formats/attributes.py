@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import shorten
 from isotherm.io.layout import Pick
 from isotherm.io.tables.guessing.names import label_place
 

@@ -6,8 +6,9 @@ from html import unescape
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from isotherm.errors import Option
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, shorten
+from isotherm.io.errors import shorten
 from isotherm.io.graph_formats.attributes import NodeAttributes
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.memory import Budget, joined

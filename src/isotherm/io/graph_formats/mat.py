@@ -6,8 +6,9 @@ import numpy as np
 from scipy.sparse import coo_array, issparse
 
 from isotherm.errors import Option
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, blaming, shorten
+from isotherm.io.errors import blaming, shorten
 from isotherm.io.graph_formats.npz import graph_of
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.memory import Budget

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.errors import Option
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, shorten
+from isotherm.io.errors import shorten
 from isotherm.io.layout import Layout, Options
 from isotherm.io.memory import Budget, joined
 from isotherm.io.streams import Input

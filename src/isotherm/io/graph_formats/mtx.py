@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from isotherm.errors import Option
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, shorten
+from isotherm.io.errors import shorten
 from isotherm.io.graph_formats.npz import graph_of
 from isotherm.io.layout import Layout, Options
 from isotherm.io.memory import Budget

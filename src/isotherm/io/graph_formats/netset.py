@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, blaming
+from isotherm.io.errors import blaming
 from isotherm.io.formats import NETSET
 from isotherm.io.graph_formats.npz import known_labels, read_npz
 from isotherm.io.layout import Layout, Options, Pick

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.errors import Option
+from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.nodes import distinct_ids, node_ids
-from isotherm.io.errors import FileError, blaming, shorten
+from isotherm.io.errors import blaming, shorten
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input, opened, peek

@@ -1,9 +1,9 @@
 """Packed graphs: folders that are mapped, not read."""
 
 from isotherm.errors import Option
+from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import open_packed
-from isotherm.io.errors import FileError
 from isotherm.io.layout import Layout, Options
 from isotherm.io.streams import Input
 

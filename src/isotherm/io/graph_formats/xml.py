@@ -5,8 +5,9 @@ from typing import Any, NoReturn, TypeAlias
 from xml.parsers import expat
 
 from isotherm.errors import Option
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, blaming, shorten
+from isotherm.io.errors import blaming, shorten
 from isotherm.io.graph_formats.attributes import NodeAttributes
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.memory import Budget

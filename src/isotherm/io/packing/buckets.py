@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.errors import Option
-from isotherm.io.errors import FileError
+from isotherm.files import FileError
 
 __all__ = ["Buckets", "Rows", "balanced_bounds"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.errors import Option
-from isotherm.graphs.packed import PackWriter
-from isotherm.io.errors import FileError
+from isotherm.files import FileError
+from isotherm.graphs.packed_writing import PackWriter
 from isotherm.io.packing.sources import SourceFile
 from isotherm.io.tables.codebook import Codebook, keys_of
 from isotherm.io.tables.edges import EdgeBatch, ids_at

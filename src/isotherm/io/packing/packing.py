@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
-from isotherm.graphs.packed import PackWriter, check_folder, open_packed, writing_folder
-from isotherm.io.errors import FileError
+from isotherm.graphs.packed import open_packed
+from isotherm.graphs.packed_writing import PackWriter, check_folder, writing_folder
 from isotherm.io.formats import FORMATS
 from isotherm.io.layout import Options, Pick
 from isotherm.io.memory import available_memory

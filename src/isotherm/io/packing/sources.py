@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from isotherm.io.errors import STANDARD, FileError
+from isotherm.files import STANDARD, FileError
 from isotherm.io.layout import Layout, Options
 from isotherm.io.streams import Input
 from isotherm.io.tables.edges import EdgeBatch, open_edges

@@ -7,8 +7,9 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from isotherm.errors import warn
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, FileWarning, shorten
+from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.layout import Pick
 from isotherm.io.reading.vectors import read_vectors_file
 

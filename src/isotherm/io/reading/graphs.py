@@ -7,9 +7,10 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from isotherm.errors import Option, warn
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.graphs.packed import PackedError, is_packed
-from isotherm.io.errors import FileError, FileWarning, shorten
+from isotherm.graphs.packed import is_packed
+from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.formats import FORMATS, Format, format_of, imported
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.streams import Input, Progress
@@ -188,8 +189,6 @@ def _read(paths: Paths, options: Options, wanted: str | None, progress: Progress
         return GraphFile(graph, edges.layout)
     except FileError:
         raise
-    except PackedError as error:  # names the folder already
-        raise FileError(str(error)) from None
     except ValueError as error:  # raised by Graph, which does not know the file
         raise FileError("{path}: {error}", path=file.name, error=error) from None
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from isotherm.errors import Option, ParameterError, warn
+from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
-from isotherm.io.errors import FileError, FileWarning, shorten
+from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
 from isotherm.io.layout import Layout, Options, Pick
 from isotherm.io.streams import Input
@@ -30,6 +31,8 @@ class SeedsFile(NamedTuple):
 
     Attributes
     ----------
+    name
+        The name of the file, for messages.
     seeds
         As `read_seeds` gives them.
     layout
@@ -40,19 +43,27 @@ class SeedsFile(NamedTuple):
         Gives the same without the first row, if that may be a header: its texts occur nowhere else.
     """
 
+    name: str
     seeds: dict[Any, Any]
     layout: Layout
     weights: dict[Any, float | None] | None = None
     without_first: "Callable[[], SeedsFile] | None" = None
 
-    def has_header(self, graph: Graph) -> bool:
-        """Whether the first row must be a header: its node is not in the graph, though others are."""
+    def repaired(self, graph: Graph, *, header: str = "header") -> "SeedsFile":
+        """The same without its first row, with a warning, if only the graph shows that this is a header.
+
+        It must be one if its node is not in the graph, though others are. ``header`` is the caller's parameter.
+        """
         if self.without_first is None:
-            return False
-        first, *others = self.seeds
-        return not match_seeds({first: 0}, graph, missing="drop") and bool(
-            match_seeds(dict.fromkeys(others, 0), graph, missing="drop")
-        )
+            return self
+        (node, label), *others = self.seeds.items()
+        if match_seeds({node: 0}, graph, missing="drop") or not match_seeds(dict(others), graph, missing="drop"):
+            return self
+        why = f"the first row ({node}, {label}) is read as a header, since {shorten(node)} is not in the graph"
+        message = "{path}: {why}; confirm this with {header}, or set {no_header}"
+        choice = {"header": Option(header, True), "no_header": Option(header, False)}
+        warn(FileWarning(message, path=self.name, why=why, **choice))
+        return self.without_first()
 
 
 def read_seeds(
@@ -123,12 +134,7 @@ def read_seeds(
     )
     if like is None:
         return read.seeds
-    if read.without_first is not None and read.has_header(like):
-        first = ", ".join(map(shorten, next(iter(read.seeds.items()))))
-        message = "{path}: the first row ({first}) is read as a header; confirm this with {header}, or set {no_header}"
-        choice = {"header": Option("header", True), "no_header": Option("header", False)}
-        warn(FileWarning(message, path=os.fspath(path), first=first, **choice))
-        read = read.without_first()
+    read = read.repaired(like)
     return match_seeds(read.seeds, like, missing="keep")
 
 
@@ -161,7 +167,7 @@ def read_seeds_file(
     if FORMATS[known.name].labels is not None:
         return _attribute_of_nodes(file, known.name, label, id)
     if known.name == "communities":
-        return SeedsFile(communities.read_communities(file, several=several), Layout(known.name))
+        return SeedsFile(file.name, communities.read_communities(file, several=several), Layout(known.name))
     if known.name not in TABLES:
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
     picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
@@ -179,7 +185,7 @@ def read_seeds_file(
             seeds = seed_rows.distributions(file.name, rows)
         else:
             seeds = seed_rows.label_sets(rows) if several else seed_rows.single_labels(file.name, rows)
-        return SeedsFile(seeds, layout, weights)
+        return SeedsFile(file.name, seeds, layout, weights)
 
     read = collected(rows, layout)
     if header is None and layout.header is False and _may_be_header(rows):
@@ -193,7 +199,7 @@ def _attribute_of_nodes(file: Input, name: str, label: Pick, id: Pick) -> SeedsF
     reader = FORMATS[name].labels
     assert reader is not None
     seeds, attribute = imported(reader)(file, Options(id=id), label)
-    return SeedsFile(seeds, Layout(name, attribute=attribute))
+    return SeedsFile(file.name, seeds, Layout(name, attribute=attribute))
 
 
 def _picks_after(earlier: Layout, table: Table, picks: dict[str, Pick]) -> dict[str, Pick]:

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse import issparse, load_npz
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError, blaming, need
+from isotherm.files import FileError
+from isotherm.io.errors import blaming, need
 from isotherm.io.formats import format_of
 from isotherm.io.layout import Column, Layout, Pick
 from isotherm.io.streams import Input

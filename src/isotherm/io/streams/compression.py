@@ -8,7 +8,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
-from isotherm.io.errors import FileError, need
+from isotherm.files import FileError
+from isotherm.io.errors import need
 from isotherm.io.streams.frames import few_blocks
 
 __all__ = ["COMPRESSIONS", "decompressed", "only_member", "unzipped"]

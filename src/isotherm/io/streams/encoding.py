@@ -4,7 +4,7 @@ import codecs
 from collections.abc import Iterator
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError
+from isotherm.files import FileError
 
 __all__ = ["in_utf8"]
 

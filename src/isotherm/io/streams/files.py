@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from isotherm.errors import Option
-from isotherm.io.errors import STANDARD, FileError, refuse
+from isotherm.files import STANDARD, FileError
+from isotherm.io.errors import refuse
 from isotherm.io.memory import joined
 from isotherm.io.streams.compression import COMPRESSIONS, decompressed, unzipped
 from isotherm.io.streams.encoding import in_utf8

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
-from isotherm.io.errors import FileError
+from isotherm.files import FileError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -3,7 +3,8 @@
 from typing import Any
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import shorten
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input
 from isotherm.io.tables.rows.blocks import blocks

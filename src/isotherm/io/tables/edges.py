@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.errors import Option, warn
+from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import assembled, check_size, edge_weights
-from isotherm.io.errors import FileError, FileWarning, shorten
+from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.formats import Format
 from isotherm.io.layout import Layout, Options
 from isotherm.io.memory import Budget

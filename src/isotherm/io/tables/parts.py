@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
+from isotherm.files import STANDARD, FileError
 from isotherm.graphs.packed import is_packed
-from isotherm.io.errors import STANDARD, FileError
 from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, format_of
 from isotherm.io.layout import Options
 from isotherm.io.streams import Input, Progress

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from isotherm.errors import warn
-from isotherm.io.errors import FileError, FileWarning, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.memory import Budget
 from isotherm.io.tables.rows.batches import Batch, checked_ids, missing_id
 

@@ -10,8 +10,9 @@ from typing import IO, TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.errors import FileError, need
+from isotherm.io.errors import need
 from isotherm.io.streams import Progress
 from isotherm.io.writing.output import check_output, output_format, writing
 

@@ -16,10 +16,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.io.errors import FileError
+from isotherm.files import FileError, check_target, writing
 from isotherm.io.graph_formats.npz import MODEL
 from isotherm.io.streams import Input
-from isotherm.io.writing.output import check_target, writing
 
 __all__ = ["DAMAGE", "check_model", "damaged", "is_model", "read_model", "write_model"]
 

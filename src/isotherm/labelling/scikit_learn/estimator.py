@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, check_non_negative, column
 from isotherm.arrays import Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
-from isotherm.graphs.attributes import is_igraph, is_networkx, node_attribute
+from isotherm.graphs.other_libraries import is_igraph, is_networkx, node_attribute
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.scikit_learn.folds import WholeGraph, check_whole
 from isotherm.labelling.settings import Settings

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from isotherm.io.writing.output import writing
+from isotherm.files import writing
 from isotherm.paper.experiments import EXPERIMENTS
 from isotherm.paper.report.page.document import Document, Section
 from isotherm.paper.report.page.html import to_html

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from isotherm.arrays import Doubles
-from isotherm.io.writing.output import writing
+from isotherm.files import writing
 from isotherm.paper.running.experiment import Measurement, Setting
 
 __all__ = ["Results", "Store", "Summary", "read_lines"]

@@ -16,7 +16,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from isotherm.errors import Option, ParameterError, warn
-from isotherm.map_layout.cache import cache_folder
+from isotherm.files import cache_folder
 from isotherm.study.datasets.base import Dataset, StandInWarning
 from isotherm.study.datasets.catalogue import CATALOGUE
 from isotherm.study.datasets.download import Amount, DownloadError, fetch_file
@@ -98,6 +98,8 @@ def fetch(name: str, *, data: str | os.PathLike[str] | None = None, progress: Am
         return list(files.values())
     given = _data_folder(data)
     target = given if given is not None and os.access(given, os.W_OK) else cache_folder()
+    if target is None:
+        raise ImportError("downloads need a cache folder: pip install 'isotherm[datasets]'", name="platformdirs")
     return [fetch_file(remote, target, progress=progress) for remote in CATALOGUE[key].files]
 
 
@@ -128,7 +130,7 @@ def _folders(data: str | os.PathLike[str] | None) -> Iterator[Path]:
     given = _data_folder(data)
     if given is not None:
         yield given
-    if (cache := cache_folder()).is_dir():
+    if (cache := cache_folder()) is not None and cache.is_dir():
         yield cache
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from isotherm.files import writing
 from isotherm.io import FileError
-from isotherm.io.writing.output import writing
 from isotherm.study.datasets.base import Dataset
 from isotherm.study.datasets.download import RemoteFile
 from isotherm.study.datasets.sources.netset import read_bundle, read_netset

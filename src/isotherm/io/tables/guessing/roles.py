@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError, UnclearError, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import UnclearError, shorten
 from isotherm.io.layout import Column, Values
 from isotherm.io.tables.guessing.names import (
     WEIGHTS,
@@ -181,8 +182,7 @@ class _Table:
     def _repeated(self, role: str, name: str | None) -> FileError:
         where = " and ".join(str(place + 1) for place, other in enumerate(self.names) if other == name)
         message = "{path} has several columns named {name}, number {where}; give the number of one of them to {role}"
-        option = Option("label_probability" if role == "probability" else role)
-        return FileError(message, path=self.path, name=shorten(name), where=where, role=option)
+        return FileError(message, path=self.path, name=shorten(name), where=where, role=Option(role))
 
     def _counted(self) -> str:
         return "1 column" if len(self.names) == 1 else f"{len(self.names):,} columns"

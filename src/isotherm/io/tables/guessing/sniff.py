@@ -27,7 +27,8 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import shorten
 from isotherm.io.layout import DELIMITER_NAMES, Values
 from isotherm.io.tables.guessing.names import header_names
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.errors import Option
-from isotherm.io.errors import FileError, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import shorten
 from isotherm.io.layout import Column, Layout, Options, Values
 from isotherm.io.tables.guessing.sniff import Dialect
 

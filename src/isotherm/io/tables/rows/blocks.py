@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
-from isotherm.io.errors import FileError
+from isotherm.files import FileError
 
 __all__ = ["LONGEST", "Block", "blocks", "well_quoted"]
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from isotherm.io.errors import FileError, blaming, need
+from isotherm.files import FileError
+from isotherm.io.errors import blaming, need
 from isotherm.io.layout import Values
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input, opened

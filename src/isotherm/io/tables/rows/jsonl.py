@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from isotherm.io.errors import FileError, need, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import need, shorten
 from isotherm.io.memory import Budget
 from isotherm.io.streams import Input
 from isotherm.io.tables.rows.batches import Batch, Table

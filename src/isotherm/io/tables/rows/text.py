@@ -12,7 +12,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from isotherm import kernels
-from isotherm.io.errors import FileError, is_panic, need, shorten
+from isotherm.files import FileError
+from isotherm.io.errors import is_panic, need, shorten
 from isotherm.io.streams import Input
 from isotherm.io.tables.guessing.sniff import SAMPLE, Dialect, records, sniff
 from isotherm.io.tables.rows.attributes import has_attributes, weights_only

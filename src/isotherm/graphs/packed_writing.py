@@ -1,37 +1,28 @@
-"""Graphs to folders: rows are appended, and the folder appears when it is complete.
+"""Graphs written to folders: rows are appended, and the folder appears when it is complete."""
 
-Everything is written into a hidden folder beside the target, which is renamed at the end and removed if anything goes
-wrong. If the process is killed, the hidden folder is left over; the next call for the same target removes it.
-"""
-
-import errno
 import os
-import re
-import secrets
-import shutil
 import zlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.errors import Option
+from isotherm import files
 from isotherm.graphs.csr import Csr
 from isotherm.graphs.graph import Graph
-from isotherm.graphs.packed.folder import HEADER, MANIFEST, Manifest, PackedError, is_packed
-from isotherm.graphs.packed.ids import Counted, Integers, Texts
+from isotherm.graphs.packed import HEADER, MANIFEST, Manifest, PackedError, is_packed
+from isotherm.graphs.packed_ids import Counted, Integers, Texts
 
 __all__ = ["PackWriter", "check_folder", "pack", "writing_folder"]
 
 PIECE = 1 << 22  # values written at once
-BLOCKS = 64  # row blocks
 
 
 class _ArrayFile:
-    """A ``.npy`` file, or plain bytes, written from start to end; the checksum is that of the values."""
+    """A ``.npy`` file, or plain bytes, written from start to end, with a checksum of the values."""
 
     def __init__(self, path: Path, dtype: Any, *, header: bool = True) -> None:
         self.path, self.dtype, self.length, self.header = path, np.dtype(dtype), 0, header
@@ -49,7 +40,7 @@ class _ArrayFile:
         self.length += len(values)
 
     def close(self) -> list[int]:
-        """The size of the file, and the checksum of its values."""
+        """Finish the file; returns its size and the checksum of its values."""
         if self.header:
             self._file.seek(0)
             self._file.write(self._start())
@@ -61,21 +52,21 @@ class _ArrayFile:
         self._file.close()
 
     def _start(self) -> bytes:
-        """A header of the same size for every length."""
+        """The header, which has the same size for every length."""
         text = f"{{'descr': '{self.dtype.str}', 'fortran_order': False, 'shape': ({self.length},), }}"
         magic = np.lib.format.magic(1, 0)
-        room = HEADER - len(magic) - 2
-        return magic + room.to_bytes(2, "little") + text.ljust(room - 1).encode() + b"\n"
+        size = HEADER - len(magic) - 2
+        return magic + size.to_bytes(2, "little") + text.ljust(size - 1).encode() + b"\n"
 
 
 def _write_all(file: IO[bytes], content: memoryview) -> None:
-    """Write without a buffer, which may take several calls."""
+    """Write all bytes to an unbuffered file, whose ``write`` may take only some of them."""
     while len(content):
         content = content[file.write(content) :]
 
 
 class PackWriter:
-    """Writes a graph row by row; see `writing_folder` for how the folder appears.
+    """Writes a graph row by row into a draft folder of `writing_folder`.
 
     Parameters
     ----------
@@ -91,7 +82,7 @@ class PackWriter:
         self._indptr.append(np.zeros(1, np.int64))
         self._indices = _ArrayFile(folder / "indices.npy", np.int32)
         self._weights: _ArrayFile | None = None
-        self._same: float | None = None  # the weight that all entries have so far
+        self._same: float | None = None  # the weight of all entries so far, while it is the same
         self._files: dict[str, list[int]] = {}
         self._ids = "none"
 
@@ -99,18 +90,18 @@ class PackWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close what is still open after an error."""
+        """Close the files that are still open after an error."""
         for file in (self._indptr, self._indices, self._weights):
             if file is not None:
                 file.abandon()
 
     @property
     def entries(self) -> int:
-        """Entries so far."""
+        """The number of entries so far."""
         return self._indices.length
 
     def append(self, counts: NDArray[np.integer], indices: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
-        """Append rows with these numbers of entries; without weights, all entries weigh one."""
+        """Append rows: the number of entries in each, and all indices; without weights, all entries weigh one."""
         before = self.entries
         self._indptr.append(before + np.cumsum(counts, dtype=np.int64))
         self._indices.append(indices)
@@ -118,7 +109,7 @@ class PackWriter:
             self._append_weights(before, len(indices), weights)
 
     def _append_weights(self, before: int, count: int, weights: NDArray[Any] | None) -> None:
-        """Begin the file of weights only when two of them differ: most graphs have none."""
+        """Append weights; their file begins when two of them differ, because most graphs need none."""
         if self._weights is None:
             low, high = (1.0, 1.0) if weights is None else (float(weights.min()), float(weights.max()))
             self._same = low if self._same is None else self._same
@@ -130,20 +121,20 @@ class PackWriter:
         self._weights.append(np.ones(count, np.float32) if weights is None else weights)
 
     def _repeat(self, count: int) -> None:
-        """Write the weight that all entries had so far."""
+        """Write the weight of the entries so far."""
         assert self._weights is not None
         for first in range(0, count, PIECE):
             self._weights.append(np.full(min(PIECE, count - first), self._same, self._weights.dtype))
 
     def integer_ids(self, ids: NDArray[np.int64]) -> None:
-        """Store ids, which ascend."""
+        """Store integer ids, in ascending order."""
         self._ids = "integers"
         file = _ArrayFile(self.folder / "ids.npy", np.int64)
         file.append(ids)
         self._files["ids.npy"] = file.close()
 
     def text_ids(self, pieces: Iterable[list[str]]) -> None:
-        """Store ids, which ascend, in lists of texts."""
+        """Store text ids, in ascending order of their bytes, list by list."""
         self._ids = "text"
         ends = _ArrayFile(self.folder / "ids.npy", np.int64)
         content = _ArrayFile(self.folder / "ids.utf8", np.uint8, header=False)
@@ -165,88 +156,19 @@ class PackWriter:
             self._files["weights.npy"] = self._weights.close()
         entries, nodes = self.entries, self._indptr.length - 1
         self._files |= {"indices.npy": self._indices.close(), "indptr.npy": self._indptr.close()}
-        indptr = np.memmap(self.folder / "indptr.npy", np.int64, "r", HEADER)
-        wanted = np.linspace(0, entries, BLOCKS + 1)
-        bounds = sorted({0, *np.searchsorted(indptr, wanted[1:-1]).clip(0, nodes).tolist(), nodes})
-        manifest = Manifest(nodes, entries, self.directed, kind, self._ids, self.n_rows, bounds, self._files)
+        manifest = Manifest(nodes, entries, self.directed, kind, self._ids, self.n_rows, self._files)
         (self.folder / MANIFEST).write_text(manifest.json(), encoding="utf-8")
         return manifest
 
 
 def check_folder(target: Path, *, force: bool = False) -> None:
-    """Refuse a target that cannot be written, or that is something else than a packed graph."""
-    parent = target.absolute().parent
-    if os.path.lexists(target):
-        if not is_packed(target):
-            raise PackedError(f"{target} exists and is not a packed graph; choose another name")
-        if not force:
-            message = "{target} exists already, and is kept; choose another name, or overwrite it with {force}"
-            raise PackedError(message, target=target, force=Option("force", True))
-    if not parent.is_dir():
-        raise PackedError(f"{target} cannot be written: the directory {parent} does not exist; create it")
-    if not os.access(parent, os.W_OK | os.X_OK):
-        raise PackedError(f"{target} cannot be written: the directory {parent} is not writable; choose another")
+    """Refuse a target that cannot be written, or that exists and is not a packed graph."""
+    files.check_folder(target, "a packed graph", is_packed, force=force)
 
 
-@contextmanager
-def writing_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
-    """A hidden folder that becomes the target at the end, and is removed if anything goes wrong."""
-    check_folder(target, force=force)
-    target = target.absolute()
-    _remove_leftovers(target)
-    draft = target.parent / f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-    try:
-        draft.mkdir()
-        yield draft
-        check_folder(target, force=force)  # another process may have written it meanwhile
-        _put(draft, target)
-    except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        reason = "the disk is full; free some space" if full else f"{error.strerror or error}; choose another place"
-        raise PackedError(f"{target} cannot be written: {reason}") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
-def _put(draft: Path, target: Path) -> None:
-    """Rename the draft; a packed graph of that name is moved away first, and removed last."""
-    old = draft.with_suffix(".old.tmp")
-    if os.path.lexists(target):
-        os.rename(target, old)
-    try:
-        os.rename(draft, target)
-    except OSError:
-        with suppress(OSError):
-            os.rename(old, target)
-        raise
-    if old.is_symlink():
-        old.unlink()
-    shutil.rmtree(old, ignore_errors=True)
-    with suppress(OSError):
-        handle = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _remove_leftovers(target: Path) -> None:
-    """Remove hidden folders of processes that were killed."""
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-[0-9a-f]{{8}}\.tmp")
-    for path in target.parent.iterdir():
-        found = pattern.fullmatch(path.name)
-        if found and not _runs(int(found[1])):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # of another user
-        return True
-    return True
+def writing_folder(target: Path, *, force: bool = False) -> AbstractContextManager[Path]:
+    """A hidden folder that becomes the packed graph at the end, and is removed after an error."""
+    return files.writing_folder(target, "a packed graph", is_packed, force=force)
 
 
 def pack(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -267,7 +189,7 @@ def pack(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
 
 
 def _ascending(graph: Graph) -> tuple[NDArray[np.int64] | None, str]:
-    """The order in which ids ascend, None if they do already, and their kind."""
+    """The order in which ids ascend, or None if they do already; and the kind of the ids."""
     ids: Any = graph.nodes
     if isinstance(ids, (Counted, Integers, Texts)):
         return None, {Counted: "none", Integers: "integers", Texts: "text"}[type(ids)]

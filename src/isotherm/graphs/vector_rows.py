@@ -1,4 +1,4 @@
-"""Tables of vectors: how they are read and checked, and how their rows are made comparable by a float32 distance."""
+"""Tables of vectors: checked, and prepared so that float32 distances between their rows are accurate."""
 
 from dataclasses import dataclass
 from typing import Any, Self
@@ -7,24 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
+from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
 
-__all__ = ["METRICS", "Preparation", "Rows", "ScaleWarning", "ZeroRowWarning", "as_table", "has_direction"]
+__all__ = ["METRICS", "Preparation", "ScaleWarning", "Vectors", "as_table", "has_direction"]
 
 METRICS = ("euclidean", "cosine")
-DIRECTIONS = 128  # columns that a wide sparse table is reduced to
-MOST_DENSE = 1 << 26  # entries of a sparse table that is made dense
-CHUNK = 1 << 22  # entries that are converted at once
+DIRECTIONS = 128  # columns after the projection of a large sparse table
+MOST_DENSE = 1 << 26  # cells up to which a sparse table is made dense
+CHUNK = 1 << 22  # cells converted at once
 
-Rows = NDArray[np.float32]
+Vectors = NDArray[np.float32]
 
 
 class ScaleWarning(Worded, UserWarning):
-    """A few columns are so much larger than the others that they alone decide which rows are near."""
-
-
-class ZeroRowWarning(Worded, UserWarning):
-    """Rows of zeros have no direction, so the cosine metric gives them no neighbours."""
+    """A few columns vary so much more than the others that they alone decide which rows are near."""
 
 
 def as_table(values: Any) -> Any:
@@ -78,16 +75,16 @@ def _check_finite(table: Any) -> None:
 
 @dataclass(frozen=True)
 class Preparation:
-    """How rows become float32 vectors whose Euclidean distances are those of the metric.
+    """How rows become float32 vectors whose Euclidean distances are the distances of the metric.
 
-    Rows are divided by their norms (cosine), projected (wide sparse tables), centered and divided by a power of two, so
-    that float32 neither overflows nor loses distances that are small beside the values.
+    Rows are divided by their norms (cosine), projected (large sparse tables), centered and divided by a power of two.
+    So float32 neither overflows nor loses distances that are small compared with the values.
     """
 
     metric: str
-    divisor: NDArray[np.float64]  # (p,): columns are divided by it first, so that squares neither overflow nor vanish
-    directions: NDArray[np.float64] | None  # (p, DIRECTIONS)
-    center: NDArray[np.float64]
+    divisor: Doubles  # (p,) of the columns, so that squares neither overflow nor vanish
+    directions: Doubles | None  # (p, DIRECTIONS)
+    center: Doubles
     unit: float
 
     @classmethod
@@ -112,7 +109,7 @@ class Preparation:
         center, largest = draft._spread(table)
         return cls(metric, divisor, directions, center, _power_of_two(largest))
 
-    def rows(self, table: Any) -> Rows:
+    def rows(self, table: Any) -> Vectors:
         """The prepared rows of a table, (n, p) float32."""
         width = len(self.center)
         rows = np.empty((table.shape[0], width), np.float32)
@@ -121,7 +118,7 @@ class Preparation:
         rows += np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
         return rows
 
-    def _dense(self, table: Any) -> NDArray[np.float64]:
+    def _dense(self, table: Any) -> Doubles:
         compared = self._compared(table)
         if self.directions is not None:
             return np.asarray(compared @ self.directions)
@@ -136,8 +133,8 @@ class Preparation:
         inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
         return csr_array(diags_array(inverse) @ table) if issparse(table) else table * inverse[:, None]
 
-    def _spread(self, table: Any) -> tuple[NDArray[np.float64], float]:
-        """The mean of each column, and the largest distance from it in any column."""
+    def _spread(self, table: Any) -> tuple[Doubles, float]:
+        """The mean of each column, and the largest deviation from it in any column."""
         parts = _chunks(table.shape[0], table.shape[1] if self.directions is None else DIRECTIONS)
         sums, low, high = 0.0, np.inf, -np.inf
         for part in parts:
@@ -155,14 +152,14 @@ def has_direction(table: Any) -> NDArray[np.bool_]:
     return np.asarray((table != 0).any(axis=1))
 
 
-def _row_norms(table: Any) -> NDArray[np.float64]:
+def _row_norms(table: Any) -> Doubles:
     if issparse(table):
         return np.sqrt(np.asarray(table.multiply(table).sum(axis=1)).ravel())
     return np.sqrt(np.einsum("ij,ij->i", table, table))
 
 
 def _power_of_two(value: float) -> float:
-    """A power of two that is not far from the value, by which division is exact; 1 for 0."""
+    """The power of two below the value, because division by it is exact; 1 for 0."""
     return float(2.0 ** np.floor(np.log2(value))) if value > 0 else 1.0
 
 
@@ -176,8 +173,8 @@ def _chunks(rows: int, columns: int) -> list[slice]:
     return [slice(first, first + step) for first in range(0, rows, step)]
 
 
-def _deviations(table: Any, unit: float) -> NDArray[np.float64]:
-    """The standard deviation of each column, in this unit."""
+def _deviations(table: Any, unit: float) -> Doubles:
+    """The standard deviation of each column, divided by the unit."""
     parts = [table[part] for part in _chunks(*table.shape)]
     mean = sum(part.astype(np.float64).sum(axis=0) / unit for part in parts) / table.shape[0]
     if issparse(table):
@@ -187,8 +184,8 @@ def _deviations(table: Any, unit: float) -> NDArray[np.float64]:
     return np.asarray(np.sqrt(squares))
 
 
-def _warn_about_scales(deviations: NDArray[np.float64], ratio: float = 20, share: float = 0.9) -> None:
-    """Warn if columns that are ``ratio`` times the median column make up this share of the variance."""
+def _warn_about_scales(deviations: Doubles, ratio: float = 20, share: float = 0.9) -> None:
+    """Warn if columns that vary ``ratio`` times as much as the median one hold this share of the variance."""
     varied = deviations > 0
     if varied.sum() < 2:
         return
@@ -209,8 +206,8 @@ def _warn_about_scales(deviations: NDArray[np.float64], ratio: float = 20, share
         )
 
 
-def _principal_directions(table: Any) -> NDArray[np.float64]:
-    """The directions (p, DIRECTIONS) along which the rows of a wide table differ most; the same on every run."""
+def _principal_directions(table: Any) -> Doubles:
+    """The directions (p, DIRECTIONS) along which the rows differ most; the same on every run."""
     from sklearn.utils.extmath import randomized_svd
     from threadpoolctl import threadpool_limits
 

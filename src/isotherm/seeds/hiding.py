@@ -1,12 +1,105 @@
-"""Draw seeds from labelled nodes, by the policies of the paper's experiments."""
+"""Draw some of the known labels as seeds, deal known labels to folds, and hide labels.
+
+Labels are class numbers here, -1 where unknown. `sample` and its siblings say which labels are shown, `deal` says which
+are hidden together, and `show` and `hide` make the labels that a classifier may see. To hide each label once::
+
+    for hidden in deal(codes, rng.permutation(hideable(codes)), folds=5):
+        visible = hide(codes, hidden)
+
+`Seeds.take` does the same to `Seeds`: ``seeds.take(np.delete(np.arange(len(seeds.codes)), hidden))``.
+"""
 
 from numbers import Integral
 
 import numpy as np
 
 from isotherm.arrays import Doubles, Ints
+from isotherm.seeds.known import Seeds
 
-__all__ = ["sample", "sample_balanced", "sample_degree", "sample_dominant", "sample_uniform"]
+__all__ = [
+    "codes_of_nodes",
+    "deal",
+    "hide",
+    "hideable",
+    "sample",
+    "sample_balanced",
+    "sample_degree",
+    "sample_dominant",
+    "sample_per_class",
+    "sample_two_classes",
+    "sample_uniform",
+    "show",
+]
+
+
+def codes_of_nodes(seeds: Seeds, n_nodes: int) -> Ints:
+    """(n,) class number of each node, -1 for nodes that are not seeds."""
+    codes = np.full(n_nodes, -1, dtype=np.int64)
+    codes[seeds.nodes] = seeds.codes
+    return codes
+
+
+def show(codes: Ints, places: Ints) -> Ints:
+    """The class numbers at these places, and -1 elsewhere.
+
+    >>> show(np.array([0, 1, 1]), np.array([2]))
+    array([-1, -1,  1])
+    """
+    shown = np.full(len(codes), -1, dtype=np.int64)
+    shown[places] = codes[places]
+    return shown
+
+
+def hide(codes: Ints, places: Ints) -> Ints:
+    """The class numbers, with -1 at these places.
+
+    >>> hide(np.array([0, 1, 1]), np.array([2]))
+    array([ 0,  1, -1])
+    """
+    visible = codes.copy()
+    visible[places] = -1
+    return visible
+
+
+def hideable(codes: Ints) -> Ints:
+    """Positions of the labels that may be hidden, ascending: the only label of a class must stay visible.
+
+    >>> hideable(np.array([0, 1, -1, 0]))
+    array([0, 3])
+    """
+    known = np.flatnonzero(codes >= 0)
+    return known[np.bincount(codes[known])[codes[known]] > 1]
+
+
+def deal(codes: Ints, order: Ints, folds: int, *, by_class: bool = True) -> list[Ints]:
+    """Deal labels to folds in turn, as one deals cards.
+
+    Parameters
+    ----------
+    codes
+        Class numbers.
+    order
+        Positions of the labels to deal, in the order in which they are dealt: a permutation of `hideable`, at random or
+        by a number that seems random.
+    folds
+        Number of folds; if there are fewer labels, there are only as many folds.
+    by_class
+        Deal class after class, so that the labels of a class are spread evenly. Then no fold has all labels of a class,
+        if each has at least two.
+
+    Returns
+    -------
+    list of arrays
+        Positions of the labels in each fold, ascending.
+
+    Examples
+    --------
+    >>> deal(np.array([0, 1, 0, 1, 0]), np.array([4, 3, 2, 1, 0]), folds=2)
+    [array([0, 1, 4]), array([2, 3])]
+    """
+    if by_class:
+        order = order[np.argsort(codes[order], kind="stable")]
+    return [np.sort(order[first::folds]) for first in range(min(folds, len(order)))]
 
 
 def sample(
@@ -88,6 +181,29 @@ def sample_balanced(labels: Ints, size: float, rng: np.random.Generator) -> Ints
     rank = np.arange(len(known)) - np.repeat(np.cumsum(sizes) - sizes, sizes)  # index of a node within its class
     shares = np.maximum(_largest_remainder(sizes, count), 1)
     return np.sort(by_class[rank < np.repeat(shares, sizes)])
+
+
+def sample_two_classes(labels: Ints, size: float, rng: np.random.Generator) -> Ints:
+    """Uniformly at random; if all these seeds have one class, more are drawn until there is a second class."""
+    order = rng.permutation(np.flatnonzero(labels >= 0))
+    other = int(np.argmax(labels[order] != labels[order[0]]))  # the first label of another class
+    return np.sort(order[: max(_seed_count(size, len(order)), other + 1)])
+
+
+def sample_per_class(labels: Ints, size: float, rng: np.random.Generator) -> Ints:
+    """The same number of seeds of each class, or the same share.
+
+    An int is a number of seeds; if a class has no more labels than that, one of them is left out. A float is a share of
+    the labels of the class, rounded. At least one seed of each class is drawn.
+    """
+    seeds = []
+    for code in range(labels.max() + 1):
+        members = rng.permutation(np.flatnonzero(labels == code))
+        wanted = size * len(members)
+        if isinstance(size, Integral):
+            wanted = min(size, len(members) - 1)
+        seeds.append(members[: max(1, round(wanted))])
+    return np.sort(np.concatenate(seeds))
 
 
 def sample_dominant(labels: Ints, size: float, rng: np.random.Generator, *, ratio: float) -> Ints:

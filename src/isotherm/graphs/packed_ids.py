@@ -1,12 +1,12 @@
 """Ids of packed nodes: none at all (0 to n - 1), sorted integers, or sorted texts.
 
-Sorted ids are found by binary search in the mapped file, so that looking up a few seeds needs no dictionary of all
-nodes. All kinds can be indexed like an array: ``ids[5]``, ``ids[10:20]`` and ``ids[positions]`` read only that part.
+Sorted ids are found by binary search in the mapped file, so that a few seeds can be looked up without a dictionary of
+all nodes. All kinds can be indexed like an array: ``ids[5]``, ``ids[10:20]`` and ``ids[positions]`` read only these.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,37 +14,34 @@ from numpy.typing import NDArray
 __all__ = ["Counted", "Integers", "StoredIds", "Texts"]
 
 Positions: TypeAlias = NDArray[np.int64]
-PIECE = 1 << 20  # ids that are decoded at once
+PIECE = 1 << 20  # ids decoded at once
 
 
-class StoredIds(Protocol):
-    """Ids that are not in memory; what code does with the array ``graph.nodes`` works with them too."""
-
-    dtype: np.dtype[Any]
-
-    def __len__(self) -> int: ...
-    def __getitem__(self, key: Any) -> Any: ...
-    def find(self, wanted: Sequence[Any]) -> Positions:
-        """The position of each id, -1 where there is none; ``"7"`` and 7 are different ids."""
-        ...
-
-    def find_text(self, texts: Sequence[str]) -> Positions:
-        """The positions of the ids that are written like this; ``"7"`` finds 7, and ``"007"`` does not."""
-        ...
-
-
-class _Base(ABC):
-    """What all kinds share; a kind defines `_at` for an ascending or any other list of positions."""
+class StoredIds(ABC):
+    """Ids that stay on disk, and take the place of the array ``graph.nodes``."""
 
     n: int
     dtype: np.dtype[Any] = np.dtype(np.int64)
     ndim = 1
+
+    @abstractmethod
+    def find(self, wanted: Sequence[Any]) -> Positions:
+        """The position of each id, -1 where there is none; ``"7"`` and 7 are different ids."""
+
+    def find_text(self, texts: Sequence[str]) -> Positions:
+        """The positions of the ids with these texts, -1 where there is none; ``"7"`` finds 7, ``"007"`` does not."""
+        return self.find([_number(text) for text in texts])
+
+    @abstractmethod
+    def _at(self, places: Positions) -> NDArray[Any]:
+        """The ids at these positions, which may be in any order."""
 
     def __len__(self) -> int:
         return self.n
 
     @property
     def shape(self) -> tuple[int]:
+        """``(n,)``, as for an array."""
         return (self.n,)
 
     def __getitem__(self, key: Any) -> Any:
@@ -66,17 +63,15 @@ class _Base(ABC):
         return np.asarray(self[:], dtype=dtype)
 
     def tolist(self) -> list[Any]:
+        """All ids, read into memory."""
         return list(self)
 
     def item(self, position: int) -> Any:
+        """The id at a position, as a plain Python object."""
         return self[position : position + 1].tolist()[0]
 
-    @abstractmethod
-    def _at(self, places: Positions) -> NDArray[Any]:
-        """The ids at some positions."""
 
-
-class Counted(_Base):
+class Counted(StoredIds):
     """No ids: nodes are 0 to n - 1.
 
     >>> ids = Counted(10)
@@ -88,25 +83,21 @@ class Counted(_Base):
         self.n = n
 
     def find(self, wanted: Sequence[Any]) -> Positions:
-        """The position of each id, -1 where there is none."""
+        """The ids themselves, if they are in range."""
         return np.array([node if 0 <= node < self.n else -1 for node in _as_integers(wanted, -1)], dtype=np.int64)
-
-    def find_text(self, texts: Sequence[str]) -> Positions:
-        """The positions of the ids that are written like this."""
-        return self.find([_number(text) for text in texts])
 
     def _at(self, places: Positions) -> NDArray[Any]:
         return places
 
 
-class Integers(_Base):
+class Integers(StoredIds):
     """Integers in ascending order."""
 
     def __init__(self, values: NDArray[np.int64]) -> None:
         self.values, self.n = values, len(values)
 
     def find(self, wanted: Sequence[Any]) -> Positions:
-        """The position of each id, -1 where there is none."""
+        """Positions by binary search."""
         numbers = _as_integers(wanted, None)
         known = [place for place, number in enumerate(numbers) if number is not None]
         ids = np.array([numbers[place] for place in known], dtype=np.int64)
@@ -115,15 +106,11 @@ class Integers(_Base):
         found[known] = np.where(self.values[places] == ids, places, -1)
         return found
 
-    def find_text(self, texts: Sequence[str]) -> Positions:
-        """The positions of the ids that are written like this."""
-        return self.find([_number(text) for text in texts])
-
     def _at(self, places: Positions) -> NDArray[Any]:
         return np.asarray(self.values[places])
 
 
-class Texts(_Base):
+class Texts(StoredIds):
     """Texts in ascending order of their bytes: text i is ``content[ends[i]:ends[i + 1]]`` in UTF-8."""
 
     dtype = np.dtype(object)
@@ -132,11 +119,11 @@ class Texts(_Base):
         self.ends, self.content, self.n = ends, content, len(ends) - 1
 
     def find(self, wanted: Sequence[Any]) -> Positions:
-        """The position of each id, -1 where there is none."""
+        """Positions by binary search."""
         return np.array([self._search(node) if isinstance(node, str) else -1 for node in wanted], dtype=np.int64)
 
     def find_text(self, texts: Sequence[str]) -> Positions:
-        """The positions of the ids that are written like this."""
+        """The same as `find`."""
         return self.find(texts)
 
     def _search(self, text: str) -> int:
@@ -165,13 +152,13 @@ class Texts(_Base):
 
 
 def _as_integers(wanted: Sequence[Any], other: Any) -> list[Any]:
-    """The ids that are integers of 64 bits; ``other`` in place of the rest."""
+    """The ids that are 64-bit integers, and ``other`` in place of all else."""
     fits = (isinstance(node, (int, np.integer)) and -(2**63) <= int(node) < 2**63 for node in wanted)
     return [int(node) if fine else other for node, fine in zip(wanted, fits, strict=True)]
 
 
 def _number(text: str) -> int | None:
-    """The integer that is written exactly like this."""
+    """The integer with exactly this text, or None."""
     digits = text.removeprefix("-")
     number = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 20 else None
     if number is None:

@@ -1,35 +1,37 @@
-"""The folder of a packed graph: what is in it, and whether it can be trusted.
+"""Packed graphs: a graph as a folder of plain arrays, mapped into memory instead of read.
 
 =================  =======================================================================================
-``manifest.json``  Format version, sizes, kinds, bounds of row blocks with about as many entries each, and the
-                   size of each of the other files and the CRC-32 of its values.
+``manifest.json``  Format version, sizes and kinds, and for each of the other files its size and the CRC-32 of
+                   its values.
 ``indptr.npy``     int64, n + 1 values: row i has entries ``indptr[i]`` to ``indptr[i + 1] - 1``.
 ``indices.npy``    int32, ascending in each row. An undirected graph has each edge in both rows.
 ``weights.npy``    float32 or float64, one for each entry; left out if all are one.
-``ids.npy``        int64: the ids in ascending order, or with ``ids.utf8`` the n + 1 bounds of the texts in
-                   that file; left out if nodes are 0 to n - 1.
+``ids.npy``        int64: the ids in ascending order; if they are texts, their n + 1 bounds in ``ids.utf8``.
+                   Left out if nodes are 0 to n - 1.
 =================  =======================================================================================
 
-Kernels trust their arrays, so a damaged or crafted folder must be refused here. Every open checks sizes, types, that
-``indptr`` rises, that all indices are nodes, and that rows ascend and are symmetric; symmetry by a hash of the entries,
-so that no second matrix is needed. Folders of up to `CHECKED` bytes, and larger ones on request, are also compared with
-their checksums.
+Kernels trust their arrays, so a damaged or crafted folder must be refused here. Every opening checks sizes and types,
+that ``indptr`` rises, that all indices are nodes, and that rows ascend and are symmetric. Symmetry is checked by a hash
+of the entries, so that no second matrix is needed. Checksums are compared up to `CHECKED` bytes, and beyond on request.
 """
 
 import json
 import os
 import zlib
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
-from isotherm.errors import Worded
-from isotherm.graphs.csr import MOST_NODES, Csr
-from isotherm.graphs.packed.ids import Counted, Integers, StoredIds, Texts
+from isotherm.files import FileError
+from isotherm.graphs.csr import MOST_NODES, Csr, read_only
+from isotherm.graphs.graph import Graph
+from isotherm.graphs.nodes import flat, not_in_the_graph
+from isotherm.graphs.packed_ids import Counted, Integers, StoredIds, Texts
 
 __all__ = [
     "CHECKED",
@@ -38,46 +40,48 @@ __all__ = [
     "MANIFEST",
     "Manifest",
     "PackedError",
+    "PackedGraph",
     "is_packed",
     "open_arrays",
     "open_ids",
+    "open_packed",
     "read_ids",
     "read_rows",
 ]
 
-FORMAT, VERSION, MANIFEST = "isotherm graph", 1, "manifest.json"
-CHECKED = 1 << 28  # bytes whose checksums are always compared: about half a second
-PIECE = 1 << 24  # entries that are checked at once
+FORMAT, VERSION, MANIFEST = "isotherm graph", 2, "manifest.json"
+READABLE = (1, VERSION)  # version 1 also lists blocks of rows, which nothing needs
+CHECKED = 1 << 28  # bytes up to which checksums are always compared: about half a second
+PIECE = 1 << 24  # entries checked at once
 HEADER = 128  # bytes of a .npy file before its values
 LARGEST = 1 << 24  # bytes of a manifest
 IDS = ("none", "integers", "text")
 WEIGHTS = ("float32", "float64")
 
 
-class PackedError(Worded, ValueError):
-    """A packed graph that cannot be opened or written: one sentence with the remedy."""
+class PackedError(FileError):
+    """A packed graph that cannot be opened: one sentence with the remedy."""
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What ``manifest.json`` holds."""
+    """The content of ``manifest.json``."""
 
     nodes: int
     entries: int
     directed: bool = False
     weights: str | None = None  # their type; None if all are one
     ids: str = "none"
-    n_rows: int | None = None  # of a bipartite graph
-    blocks: list[int] = field(default_factory=list)  # bounds of row blocks, from 0 to n
+    n_rows: int | None = None  # rows of the biadjacency matrix, if the graph is bipartite
     files: dict[str, list[int]] = field(default_factory=dict)  # size in bytes and CRC-32
 
     def json(self) -> str:
-        """The content of the file."""
+        """The text of the file."""
         return json.dumps({"format": FORMAT, "version": VERSION, **asdict(self)}, indent=1) + "\n"
 
     @classmethod
     def read(cls, folder: Path) -> "Manifest":
-        """The manifest of a folder, checked as far as that is possible without the arrays."""
+        """The manifest of a folder, checked as far as possible without the arrays."""
         path = folder / MANIFEST
         try:
             if path.stat().st_size > LARGEST:
@@ -87,7 +91,7 @@ class Manifest:
             raise _no_manifest(folder, error) from None
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise PackedError(f"{folder} is not a packed graph; make one with isotherm pack")
-        if content.get("version") != VERSION:
+        if content.get("version") not in READABLE:
             version = f"has version {content.get('version')!r} of the format, not {VERSION}"
             raise PackedError(f"{folder} {version}; pack it again with this version of isotherm")
         known = {each.name for each in fields(cls)}
@@ -113,7 +117,7 @@ def is_packed(path: str | os.PathLike[str]) -> bool:
 
 
 def open_arrays(folder: Path, manifest: Manifest, *, verify: bool = False, unread: bool = False) -> Csr:
-    """The matrix of a packed graph, mapped, after all checks; if it is to stay unread, only after those of sizes."""
+    """The matrix of a packed graph, mapped and checked; if ``unread``, only headers and sizes are checked."""
     total = sum(size for size, _ in manifest.files.values())
     arrays = {name: _mapped(folder, manifest, name) for name in manifest.needed}
     csr = Csr(arrays["indptr.npy"], arrays["indices.npy"], arrays.get("weights.npy"))
@@ -128,7 +132,7 @@ def open_arrays(folder: Path, manifest: Manifest, *, verify: bool = False, unrea
 
 
 def read_rows(folder: Path, first: int, last: int) -> Csr:
-    """Some rows of a packed graph, read into memory and checked; indices are nodes of the whole graph."""
+    """Rows ``first`` to ``last - 1`` of a packed graph, read into memory and checked."""
     manifest = Manifest.read(folder)
     indptr = _read(folder, manifest, "indptr.npy", first, last + 1)
     begin, end = int(indptr[0]), int(indptr[-1])
@@ -141,7 +145,7 @@ def read_rows(folder: Path, first: int, last: int) -> Csr:
 
 
 def read_ids(folder: Path, first: int, last: int) -> NDArray[Any]:
-    """The ids of some nodes of a packed graph, read into memory."""
+    """The ids of nodes ``first`` to ``last - 1`` of a packed graph, read into memory."""
     manifest = Manifest.read(folder)
     if manifest.ids == "none":
         return np.arange(first, last)
@@ -155,7 +159,7 @@ def read_ids(folder: Path, first: int, last: int) -> NDArray[Any]:
 
 
 def _read(folder: Path, manifest: Manifest, name: str, first: int, last: int) -> NDArray[Any]:
-    """Some values of an array, read and not mapped: mapped pages would count as memory of the process."""
+    """A part of an array, read instead of mapped: mapped pages would count as memory of the process."""
     dtype, length = _described(folder, manifest, name)
     if not 0 <= first <= last <= length:
         raise _damaged(folder, f"{name} is shorter or longer than its header says")
@@ -184,15 +188,12 @@ def _plausible(values: dict[str, Any]) -> bool:
     counts = all(type(values[name]) is int for name in ("nodes", "entries"))
     if not counts or not 0 < values["nodes"] <= MOST_NODES or not 0 <= values["entries"] < 2**62:
         return False
-    rows, blocks, files = values.get("n_rows"), values["blocks"], values["files"]
+    rows, files = values.get("n_rows"), values["files"]
     return (
         type(values["directed"]) is bool
         and (values["weights"] is None or values["weights"] in WEIGHTS)
         and values["ids"] in IDS
         and (rows is None or (type(rows) is int and 0 <= rows <= values["nodes"]))
-        and isinstance(blocks, list)
-        and all(type(bound) is int and 0 <= bound <= values["nodes"] for bound in blocks)
-        and blocks == sorted(blocks)
         and isinstance(files, dict)
         and all(_is_file_entry(entry) for entry in files.values())
         and all(os.path.basename(name) == name for name in files)
@@ -204,7 +205,7 @@ def _is_file_entry(entry: Any) -> bool:
 
 
 def _size(folder: Path, manifest: Manifest, name: str) -> int:
-    """The size of a file, which must be that of the manifest."""
+    """The size of a file, after a check that the manifest says the same."""
     path = folder / name
     try:
         found = path.stat().st_size if path.is_file() else None
@@ -218,7 +219,7 @@ def _size(folder: Path, manifest: Manifest, name: str) -> int:
 
 
 def _mapped(folder: Path, manifest: Manifest, name: str) -> NDArray[Any]:
-    """An array, mapped, of the type and length that the manifest says."""
+    """An array of the type and length that the manifest says, mapped."""
     dtype, length = _described(folder, manifest, name)
     if not length:
         return np.empty(0, dtype)
@@ -226,7 +227,7 @@ def _mapped(folder: Path, manifest: Manifest, name: str) -> NDArray[Any]:
 
 
 def _described(folder: Path, manifest: Manifest, name: str) -> tuple[np.dtype[Any], int]:
-    """The type and length of an array by the manifest, with which its header and its size must agree."""
+    """The type and length of an array in the manifest, after a check that its header and size agree with them."""
     _size(folder, manifest, name)
     wanted, length = manifest.needed[name]
     dtype = np.dtype(wanted)
@@ -259,7 +260,7 @@ def _check_sum(folder: Path, manifest: Manifest, name: str) -> None:
 
 
 def _check_rows(folder: Path, csr: Csr) -> None:
-    """Check what a kernel needs in order not to read elsewhere in memory."""
+    """Check what keeps kernels from reading outside the arrays."""
     if csr.indptr[0] != 0 or csr.indptr[-1] != csr.entries or not _rises(csr.indptr):
         raise _damaged(folder, "indptr.npy does not rise from 0 to the number of entries")
     _check_entries(folder, csr.indices, csr.weights, csr.n)
@@ -267,7 +268,7 @@ def _check_rows(folder: Path, csr: Csr) -> None:
 
 def _check_entries(folder: Path, indices: NDArray[np.int32], weights: NDArray[Any] | None, nodes: int) -> None:
     for first in range(0, len(indices), PIECE):
-        if indices[first : first + PIECE].view(np.uint32).max() >= nodes:  # negative ones are large then
+        if indices[first : first + PIECE].view(np.uint32).max() >= nodes:  # unsigned, so that negative ones are large
             raise _damaged(folder, f"indices.npy names nodes beyond the last, {nodes - 1}")
         part = None if weights is None else weights[first : first + PIECE]
         if part is not None and not (part.min() > 0 and part.max() < np.inf):
@@ -275,7 +276,7 @@ def _check_entries(folder: Path, indices: NDArray[np.int32], weights: NDArray[An
 
 
 def _check_order(folder: Path, csr: Csr, manifest: Manifest) -> None:
-    """Check what answers depend on: rows ascend, and those of an undirected graph are symmetric without loops."""
+    """Check what results depend on: rows ascend, and an undirected graph is symmetric and has no loops."""
     ordered, symmetric, loops = kernels.active.scan(*csr, kernels.thread_count())
     if not ordered:
         raise _damaged(folder, "indices.npy does not ascend in each row")
@@ -284,7 +285,7 @@ def _check_order(folder: Path, csr: Csr, manifest: Manifest) -> None:
 
 
 def _rises(values: NDArray[np.int64], *, strictly: bool = False) -> bool:
-    """Whether values rise, checked in pieces that overlap by one."""
+    """Whether values rise, checked piece by piece; pieces overlap by one value."""
     for first in range(0, len(values), PIECE):
         part = values[first : first + PIECE + 1]
         if not bool(np.all(part[1:] > part[:-1] if strictly else part[1:] >= part[:-1])):
@@ -304,3 +305,84 @@ def _no_manifest(folder: Path, error: Exception) -> PackedError:
     if isinstance(error, OSError):
         return PackedError(f"{folder} is not a packed graph: it has no {MANIFEST}; make one with isotherm pack")
     return _damaged(folder, f"{MANIFEST} cannot be read")
+
+
+class PackedGraph(Graph):
+    """A `Graph` whose arrays are in a folder, and are read when they are used.
+
+    Its nodes are in ascending order of their ids. ``nodes`` is not an array but can be indexed like one; use
+    ``nodes[first:last]`` for a part of the ids rather than ``nodes.tolist()`` for all of them.
+
+    Attributes
+    ----------
+    folder : Path
+        The folder of the graph.
+    manifest : Manifest
+        The description of its arrays.
+    """
+
+    folder: Path
+    manifest: Manifest
+    nodes: StoredIds  # type: ignore[assignment]
+
+    def __init__(self, folder: Path, manifest: Manifest, *, verify: bool = False, unread: bool = False) -> None:
+        values = {
+            "folder": folder,
+            "manifest": manifest,
+            "csr": read_only(open_arrays(folder, manifest, verify=verify, unread=unread)),
+            "nodes": open_ids(folder, manifest),
+            "directed": manifest.directed,
+            "n_rows": manifest.n_rows,
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+    def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
+        """Another process maps the same folder."""
+        return open_packed, (self.folder.absolute(),)
+
+    def index(self, ids: Iterable[Any]) -> NDArray[np.int64]:
+        """Positions of node ids, by binary search; unknown ids raise a ValueError."""
+        wanted = flat(ids, "ids").tolist()
+        positions = self.nodes.find(wanted)
+        if (positions < 0).any():
+            unknown = np.fromiter((wanted[place] for place in np.flatnonzero(positions < 0)), dtype=object)
+            raise ValueError(not_in_the_graph(unknown))
+        return positions
+
+    def matches(self, ids: Sequence[Any]) -> list[Any]:
+        """The node id that each of these ids stands for, matched by its text if necessary; None if there is none.
+
+        ``"7"`` stands for 7 if ids are integers, and 7 for ``"7"`` if they are text.
+        """
+        positions = self.nodes.find(ids)
+        lost = np.flatnonzero(positions < 0)
+        positions[lost] = self.nodes.find_text([str(ids[place]) for place in lost.tolist()])
+        found: list[Any] = [None] * len(positions)
+        known = np.flatnonzero(positions >= 0)
+        for place, node in zip(known.tolist(), self.nodes[positions[known]].tolist(), strict=True):
+            found[place] = node
+        return found
+
+    def loaded(self) -> Graph:
+        """The same graph in memory."""
+        indptr, indices, weights = self.csr
+        csr = Csr(indptr.copy(), indices.copy(), None if weights is None else weights.copy())
+        return Graph(csr, np.asarray(self.nodes), self.directed, self.n_rows)
+
+    def unweighted(self) -> Self:
+        """The same graph with all weights equal to one."""
+        twin = type(self).__new__(type(self))
+        for name in ("folder", "manifest", "csr", "nodes", "directed", "n_rows"):
+            object.__setattr__(twin, name, getattr(self, name))
+        object.__setattr__(twin, "csr", self.csr._replace(weights=None))
+        return twin
+
+
+def open_packed(path: str | os.PathLike[str], *, verify: bool = False, unread: bool = False) -> PackedGraph:
+    """Open a packed graph; see :meth:`isotherm.Graph.open`.
+
+    If ``unread``, its rows are not checked here; that is for callers who read them with `read_rows`, which checks them.
+    """
+    folder = Path(path)
+    return PackedGraph(folder, Manifest.read(folder), verify=verify, unread=unread)

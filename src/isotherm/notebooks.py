@@ -1,4 +1,4 @@
-"""Tables in HTML, as notebooks show them."""
+"""Small HTML tables, with which objects show themselves in a notebook."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -8,18 +8,18 @@ __all__ = ["facts", "table"]
 
 CELL = "padding: 2px 10px; text-align: {side}"
 BAR = "display: inline-block; height: 0.7em; width: {width:.0f}px; background: #d95f02"
-WIDEST = 120  # pixels of a bar
-LONGEST = 60  # characters of a cell
+WIDEST = 120  # pixels; the bar of a share of 1
+LONGEST = 60  # characters in a cell
 
 
 def facts(title: str, values: Iterable[tuple[str, Any]]) -> str:
-    """A title, and below it names with their values."""
+    """A title above a list of names and values."""
     rows = "".join(f"<tr>{_cell(name, 'left')}{_cell(value, 'left')}</tr>" for name, value in values)
     return f"<div><b>{escape(title)}</b><table>{rows}</table></div>"
 
 
 def table(title: str, names: Sequence[str], rows: Iterable[Sequence[Any]], *, note: str = "") -> str:
-    """A table with a title and perhaps a note below it; a number between 0 and 1 in a column "share" gets a bar."""
+    """A table with a title and an optional note; the numbers, from 0 to 1, in a column named "share" get bars."""
     head = "".join(f'<th style="{CELL.format(side="left")}">{escape(name)}</th>' for name in names)
     body = "".join(f"<tr>{''.join(map(_in_column, names, row))}</tr>" for row in rows)
     below = f"<p>{escape(note)}</p>" if note else ""

@@ -1,0 +1,296 @@
+"""Files and folders that appear whole or not at all, and the user's cache folder.
+
+Everything is written under a hidden name next to the target and renamed when it is complete, so a reader never sees
+half a file. If anything goes wrong, the hidden file is removed and an existing target is kept. `writing` and
+`writing_folder` turn errors of the system into one sentence; `replacing` passes them on.
+"""
+
+import errno
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from io import BytesIO
+from pathlib import Path
+from typing import IO
+
+from isotherm.errors import Option, Worded
+
+__all__ = [
+    "STANDARD",
+    "FileError",
+    "cache_folder",
+    "check_folder",
+    "check_target",
+    "replacing",
+    "writing",
+    "writing_folder",
+]
+
+STANDARD = "-"  # standard input or output
+KEPT = "{path} {what}, and is kept; choose another name, or overwrite it with {force}"
+
+
+class FileError(Worded, ValueError):
+    """A file that cannot be read or written: one sentence with its name, the place in it, and the remedy.
+
+    Examples
+    --------
+    >>> raise FileError("edges.csv, line 7: the weight is 'x'; it must be a number")
+    Traceback (most recent call last):
+        ...
+    isotherm.files.FileError: edges.csv, line 7: the weight is 'x'; it must be a number
+    """
+
+
+def cache_folder() -> Path | None:
+    """The folder for downloads and finished maps; None without platformdirs, so that nothing is cached."""
+    try:
+        from platformdirs import user_cache_path
+    except ImportError:
+        return None
+    return user_cache_path("isotherm", appauthor=False, opinion=False)
+
+
+def check_target(path: str, *, force: bool = False) -> None:
+    """Refuse a file that cannot be written, before any work is done for it.
+
+    Raises
+    ------
+    FileError
+        If the directory is missing or not writable, the path is a directory, or the file exists and ``force`` is not
+        set.
+    """
+    if _is_direct(path):
+        return
+    if os.path.isdir(path):
+        raise FileError(f"{path} is a directory, not a file; add the name of a file")
+    _check_parent(path, os.path.dirname(os.path.realpath(path)))
+    if os.path.lexists(path) and not force:
+        raise _kept(path, "exists already")
+
+
+def check_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> None:
+    """Refuse a folder that cannot be written, or a target that exists and is something else.
+
+    Parameters
+    ----------
+    target
+        The folder.
+    kind, is_kind
+        What it is to be, such as "a packed graph", and whether an existing path is that.
+    force
+        Whether a folder of this kind may be replaced.
+    """
+    if os.path.lexists(target):
+        if not is_kind(target):
+            raise FileError(f"{target} exists and is not {kind}; choose another name")
+        if not force:
+            raise _kept(target, "exists already")
+    _check_parent(target, target.absolute().parent)
+
+
+def _check_parent(path: str | Path, parent: str | Path) -> None:
+    if not os.path.isdir(parent):
+        raise FileError(f"{path} cannot be written: the directory {parent} does not exist; create it")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise FileError(f"{path} cannot be written: the directory {parent} is not writable; choose another")
+
+
+def _kept(path: str | Path, what: str) -> FileError:
+    return FileError(KEPT, path=path, what=what, force=Option("force", True))
+
+
+@contextmanager
+def writing(path: str, *, force: bool = False) -> Iterator[IO[bytes]]:
+    """Open a file that appears when it is complete; ``-``, pipes and devices are written directly.
+
+    If two processes write to the same target, the first to finish wins, or the last with ``force``.
+    """
+    try:
+        with _direct(path) if _is_direct(path) else replacing(path, force=force) as file:
+            yield file
+    except BrokenPipeError:  # the reader of our output has closed it
+        raise
+    except Exception as error:
+        _refuse(path, error)
+        raise
+
+
+@contextmanager
+def replacing(path: str | Path, *, force: bool = True, durable: bool = True) -> Iterator[IO[bytes]]:
+    """Open a hidden file that replaces the target at the end.
+
+    Parameters
+    ----------
+    path
+        The target. A symbolic link stays, and the file that it points to is replaced.
+    force
+        Whether to replace a target that exists by the end; otherwise that is a FileError.
+    durable
+        Whether to wait until the content is on the disk.
+    """
+    target = os.path.realpath(path)
+    folder, name = os.path.split(target)
+    draft = os.path.join(folder, _draft_name(name))
+    try:
+        old = _status(target)
+        with open(draft, "xb", opener=_private if old else None) as file:
+            yield file
+            file.flush()
+            if durable:
+                os.fsync(file.fileno())
+        if old is not None:
+            _keep_mode(_status(target) or old, draft)
+        if force or not _linked(path, draft, target):
+            os.replace(draft, target)
+        if durable:
+            _sync(folder)
+    finally:
+        with suppress(OSError):
+            os.unlink(draft)
+
+
+@contextmanager
+def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> Iterator[Path]:
+    """Make a hidden folder that becomes the target at the end, and is removed if anything goes wrong.
+
+    A killed process leaves its hidden folder behind; the next call for the same target removes it. The parameters are
+    those of `check_folder`.
+    """
+    check_folder(target, kind, is_kind, force=force)
+    target = target.absolute()
+    draft = target.parent / _draft_name(target.name)
+    try:
+        _remove_leftovers(target)
+        draft.mkdir()
+        yield draft
+        check_folder(target, kind, is_kind, force=force)  # another process may have written it meanwhile
+        _put(draft, target)
+    except OSError as error:
+        _refuse(str(target), error)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _draft_name(name: str) -> str:
+    return f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file for its owner only, until it has the mode of the file that it replaces."""
+    return os.open(path, flags, 0o600)
+
+
+def _keep_mode(old: os.stat_result, draft: str) -> None:
+    """Give the draft the owner and the mode of the file that it replaces, as far as the system allows."""
+    new = os.stat(draft)
+    if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid):
+        with suppress(OSError):
+            os.chown(draft, old.st_uid, old.st_gid)
+    with suppress(OSError):
+        os.chmod(draft, stat.S_IMODE(old.st_mode))
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.stat(path)
+    except OSError:
+        return None
+
+
+def _linked(path: str | Path, draft: str, target: str) -> bool:
+    """Hard-link the draft to the target, unless that exists by now; False where there are no hard links."""
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        raise _kept(path, "was written by another process meanwhile") from None
+    except OSError:
+        return False
+    return True
+
+
+@contextmanager
+def _direct(path: str) -> Iterator[IO[bytes]]:
+    if path == STANDARD and sys.stdout is None:  # closed before Python began
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+    if path == STANDARD and not hasattr(sys.stdout, "buffer"):  # in a notebook
+        memory = BytesIO()
+        yield memory
+        sys.stdout.write(memory.getvalue().decode())
+    elif path == STANDARD:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with open(path, "wb") as file:
+            yield file
+
+
+def _is_direct(path: str) -> bool:
+    """Whether this is standard output, a pipe, /dev/null or the like."""
+    status = _status(path)
+    special = status is not None and not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode)
+    return path == STANDARD or special
+
+
+def _sync(folder: str | Path) -> None:
+    """Make a new name durable, where the system supports that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _put(draft: Path, target: Path) -> None:
+    """Rename the draft; an existing target is moved away first and removed last."""
+    old = draft.with_suffix(".old.tmp")
+    if os.path.lexists(target):
+        os.rename(target, old)
+    try:
+        os.rename(draft, target)
+    except OSError:
+        with suppress(OSError):
+            os.rename(old, target)
+        raise
+    if old.is_symlink():
+        old.unlink()
+    shutil.rmtree(old, ignore_errors=True)
+    _sync(target.parent)
+
+
+def _remove_leftovers(target: Path) -> None:
+    """Remove hidden folders of processes that were killed."""
+    pattern = re.compile(rf"\.{re.escape(target.name)}\.(\d+)-[0-9a-f]{{8}}\.tmp")
+    for path in target.parent.iterdir():
+        found = pattern.fullmatch(path.name)
+        if found and not _runs(int(found[1])):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # the process of another user
+        return True
+    return True
+
+
+def _refuse(path: str, error: Exception) -> None:
+    """Turn an error of the system into one sentence; polars gives the error number only in its text."""
+    name = "standard output" if path == STANDARD else path
+    number = getattr(error, "errno", None)
+    if number is None and (found := re.search(r"os error (\d+)", str(error))):
+        number = int(found[1])
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        raise FileError(f"{name} cannot be written: the disk is full; free some space") from None
+    if number is not None or isinstance(error, OSError):
+        reason = str(error) if number is None else os.strerror(number)
+        raise FileError(f"{name} cannot be written: {reason}; choose another place") from None

@@ -1,0 +1,334 @@
+"""A graph and known labels of its nodes, read together: the labels are matched with the nodes, and repaired.
+
+Only the graph shows whether the first row of a file of labels is a header, whether ids are counted from 0 or from 1, or
+whether the wrong column was read. So both files are read before anything is decided.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+from isotherm.errors import Option, ParameterError, Worded, warn
+from isotherm.files import STANDARD, FileError
+from isotherm.graphs import Graph
+from isotherm.io.errors import FileWarning, shorten
+from isotherm.io.formats import FORMATS, format_of
+from isotherm.io.layout import Layout, Pick
+from isotherm.io.reading.graphs import GraphFile, read_graph_file
+from isotherm.io.reading.seeds import SeedsFile, labels_like, match_seeds, read_seeds_file, shifted_by
+from isotherm.io.streams import Progress
+from isotherm.io.tables.parts import is_one_file
+from isotherm.seeds import Seeds, as_seeds
+
+__all__ = ["LabelOptions", "MatchedLabels", "holds_labels", "match_labels", "read_labelled", "read_labels"]
+
+SHARED = ("delimiter", "header", "format", "encoding")  # parameters that edges and labels both have
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """What the caller knows about files of labels: the parameters of `read_seeds_file`."""
+
+    node: Pick = None
+    label: Pick = None
+    probability: Pick = None
+    seed_weight: Pick = None
+    several: bool = False
+    delimiter: str | None = None
+    header: bool | None = None
+    format: str | None = None
+    encoding: str | None = None
+    id: Pick = None
+
+
+class MatchedLabels(NamedTuple):
+    """Labels under the ids of a graph.
+
+    Attributes
+    ----------
+    known
+        ``{node: label}``; each node has what the last file says about it.
+    weights
+        The weights of the seeds, if they were asked for.
+    files
+        What was read from each file, without rows that turned out to be headers.
+    """
+
+    known: dict[Any, Any]
+    weights: dict[Any, float | None] | None
+    files: list[SeedsFile]
+
+
+def read_labelled(
+    edges: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    seeds: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    *,
+    directed: bool | None = None,
+    source: Pick = None,
+    target: Pick = None,
+    weight: Pick | bool = None,
+    node: Pick = None,
+    label: Pick = None,
+    probability: Pick = None,
+    seed_weight: Pick = None,
+    several: bool = False,
+    missing: str = "raise",
+    delimiter: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002 - as in read_graph
+    encoding: str | None = None,
+    labels_delimiter: str | None = None,
+    labels_header: bool | None = None,
+    labels_format: str | None = None,
+    labels_encoding: str | None = None,
+    id: Pick = None,  # noqa: A002 - as in read_graph
+    thousands: bool = False,
+    max_graph_memory: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Graph, dict[Any, Any] | Seeds]:
+    r"""Read a graph and known labels of its nodes, matched and repaired as ``isotherm classify`` does.
+
+    The labels get the ids that their nodes have in the graph: ``"7"`` in a text file matches the integer ``7``. The
+    first row of a file of labels is taken for a header, with a warning, if its node is not in the graph though others
+    are. Ids that are counted from 0 for a graph that counts from 1, or the other way round, are refused; so are labels
+    of which none is in the graph, with a hint at the column that may be meant.
+
+    Parameters
+    ----------
+    edges
+        The graph, as for `read_graph`.
+    seeds
+        The known labels, as for `read_seeds`; of several files, the last one that names a node counts. By default the
+        labels are read from the file of the graph, if its format has them.
+    directed, source, target, weight, thousands, id, max_graph_memory, progress
+        As for `read_graph`.
+    node, label, probability, several
+        As for `read_seeds`.
+    seed_weight
+        The column of seed weights: how far each label is trusted. A seed without a weight is certain.
+    missing
+        What to do with labels of nodes that are not in the graph: "raise" an error, or "drop" them with a warning.
+    delimiter, header, format, encoding
+        How the edges are written, as for `read_graph`.
+    labels_delimiter, labels_header, labels_format, labels_encoding
+        The same for the first file of labels; its encoding is by default that of the edges.
+
+    Returns
+    -------
+    graph : Graph
+    seeds : dict or Seeds
+        ``{node: label}``, as `read_seeds` gives them. With ``seed_weight``, seeds that hold the weights too; `fit`
+        takes both.
+
+    Raises
+    ------
+    FileError
+        If a file cannot be read, or if the labels do not match the graph.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "edges.csv").write_text("from,to\n1,2\n2,3\n")
+    >>> _ = (folder / "seeds.csv").write_text("id,label\n1,left\n3,right\n")
+    >>> read_labelled(folder / "edges.csv", folder / "seeds.csv")
+    (<Graph: 3 nodes, 2 edges>, {'1': 'left', '3': 'right'})
+    """
+    if missing not in ("raise", "drop"):
+        raise ParameterError("{missing}, but it must be 'raise' or 'drop'", missing=Option("missing", missing))
+    names = _names(edges) if seeds is None else _names(seeds)
+    labels_format = labels_format or (format if seeds is None else None)
+    if seeds is None and not holds_labels(names, labels_format):
+        known = ", ".join(name for name, kind in FORMATS.items() if kind.labels is not None)
+        raise FileError(f"{names[0]} holds no labels beside the graph, as {known} files do; give a file of seeds")
+    options = LabelOptions(
+        node=node,
+        label=label,
+        probability=probability,
+        seed_weight=seed_weight,
+        several=several,
+        delimiter=labels_delimiter,
+        header=labels_header,
+        format=labels_format,
+        encoding=labels_encoding or encoding,
+        id=id,
+    )
+    files = read_labels(names, options, others=_names(edges) if seeds is not None else ())
+    read = read_graph_file(
+        edges,
+        directed=directed,
+        source=source,
+        target=target,
+        weight=weight,
+        delimiter=delimiter,
+        header=header,
+        format=format,
+        id=id,
+        encoding=encoding,
+        thousands=thousands,
+        max_graph_memory=max_graph_memory,
+        progress=progress,
+    )
+    found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")
+    if found.weights is None:
+        return read.graph, found.known
+    return read.graph, as_seeds(found.known, read.graph, found.weights)
+
+
+def holds_labels(names: Sequence[str], format: str | None = None) -> bool:  # noqa: A002 - as in read_graph
+    """Whether these are one file of a graph in a format that can hold labels too."""
+    if len(names) != 1 or names[0] == STANDARD or not is_one_file(names[0]):
+        return False
+    return FORMATS[format_of(names[0], format).name].labels is not None
+
+
+def read_labels(
+    names: Sequence[str], options: LabelOptions, *, after: Layout | None = None, others: Sequence[str] = ()
+) -> list[SeedsFile]:
+    """Read files of labels.
+
+    Parameters
+    ----------
+    names
+        The files. How later ones are written is found anew, and their columns are named as in the first.
+    options
+        What the caller knows about the first file.
+    after
+        The layout of an earlier file, whose columns are taken unless the caller picks others.
+    others
+        Files that will be read too, of which one may be standard input.
+    """
+    if [*names, *others].count(STANDARD) > 1:
+        raise FileError("both files cannot be standard input: give the name of one of them")
+    earlier = after if (options.node, options.label) == (None, None) else None
+    given = {field.name: getattr(options, field.name) for field in fields(options)}
+    later = {name: value for name, value in given.items() if name not in (*SHARED, "id")}
+    with _about_labels():
+        first = read_seeds_file(names[0], **given, after=earlier)
+        return [first, *(read_seeds_file(name, **later, after=first.layout) for name in names[1:])]
+
+
+def match_labels(
+    files: Iterable[SeedsFile],
+    graph: GraphFile,
+    edges: str,
+    *,
+    drop_missing: bool = False,
+    classes: Iterable[Any] = (),
+) -> MatchedLabels:
+    """Put labels under the ids of a graph, and merge those of several files.
+
+    Parameters
+    ----------
+    files
+        What `read_labels` gave.
+    graph, edges
+        The graph and the name of its file.
+    drop_missing
+        Whether to leave out labels of nodes that are not in the graph, with a warning.
+    classes
+        Classes that are known already; labels become of their type.
+    """
+    known: dict[Any, Any] = {}
+    weights: dict[Any, float | None] | None = None
+    repaired, seen = [], set(classes)
+    for file in files:
+        read = file.repaired(graph.graph, header="labels_header")
+        repaired.append(read)
+        found = _matched(read, graph, _shown(edges), drop_missing)
+        found = labels_like(found, seen) if seen else found
+        known |= found
+        seen |= {each for label in found.values() for each in (label if isinstance(label, set | dict) else [label])}
+        if read.weights is not None:
+            earlier = {node: weight for node, weight in (weights or {}).items() if node not in found}
+            weights = earlier | match_seeds(read.weights, graph.graph, missing="drop")
+    return MatchedLabels(known, weights, repaired)
+
+
+def _names(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
+def _shown(name: str) -> str:
+    return "standard input" if name == STANDARD else name
+
+
+@contextmanager
+def _about_labels() -> Iterator[None]:
+    """Name the parameters of the file of labels in errors: ``labels_header`` in place of ``header``."""
+    try:
+        yield
+    except Worded as error:
+        facts = {
+            name: fact._replace(name=f"labels_{fact.name}")
+            if isinstance(fact, Option) and fact.name in SHARED
+            else fact
+            for name, fact in error.facts.items()
+        }
+        raise type(error)(error.template, **facts) from None
+
+
+def _matched(read: SeedsFile, graph: GraphFile, edges: str, drop_missing: bool) -> dict[Any, Any]:
+    """The labels under the ids of the graph."""
+    _check_first_id(read, graph, edges)
+    try:
+        known = match_seeds(read.seeds, graph.graph, missing="drop")
+        if read.seeds and not known:
+            raise _none_match(read, graph, edges)
+        lost = len(read.seeds) - len(known)
+        if lost and not drop_missing:
+            match_seeds(read.seeds, graph.graph)
+    except FileError:
+        raise
+    except ValueError as error:
+        hint = _header_hint(read, graph) if isinstance(error, ParameterError) else ""
+        raise FileError("{path}: {error}{hint}", path=read.name, error=error, hint=hint) from None
+    if lost:
+        message = "{path}: {lost} of {all} labelled nodes are not in the graph and are left out{hint}"
+        warn(FileWarning(message, path=read.name, lost=lost, all=len(read.seeds), hint=_header_hint(read, graph)))
+    return known
+
+
+def _check_first_id(read: SeedsFile, graph: GraphFile, edges: str) -> None:
+    """Refuse labels that are counted from another number than the nodes of the graph."""
+    n, first_id = graph.graph.n_nodes, graph.layout.first_id
+    shift = shifted_by(read.seeds, graph.graph, first_id)
+    if shift:
+        odd, remedy = (0, "add 1 to") if shift == 1 else (n, "subtract 1 from")
+        why = f"but the {n:,} nodes of {edges} are counted from {first_id} on"
+        raise FileError(f"{read.name} has the node {odd}, {why}; {remedy} the ids in {read.name}")
+
+
+def _none_match(read: SeedsFile, graph: GraphFile, edges: str) -> FileError:
+    """The error for labels of which none is in the graph: which columns were read, and what is in them."""
+    seeds, roles = read.seeds, graph.layout.roles
+    number = "the only seed is not" if len(seeds) == 1 else f"none of the {len(seeds):,} seeds is"
+    ours = f"{read.layout.roles.get('node', 'it')} has ids such as {shorten(next(iter(seeds)))}"
+    theirs, choice = f"{edges} has", "{node}"
+    if "source" in roles:
+        theirs = f"{roles['source']} and {roles['target']} of {edges} have"
+        choice = "{node}, {source} and {target}"
+    if FORMATS[graph.layout.format].attributes:
+        choice += ", or the attribute of nodes in {edges} that has their ids with {id}"
+    found = f"{ours}, but {theirs} ids such as {', '.join(map(shorten, graph.graph.nodes[:1].tolist()))}"
+    message = f"{{path}}: {number} in the graph: {{found}}; choose other columns with {choice}{{hint}}"
+    choices = {name: Option(name) for name in ("node", "source", "target", "id")}
+    return FileError(message, path=read.name, found=found, edges=edges, hint=_header_hint(read, graph), **choices)
+
+
+def _header_hint(read: SeedsFile, graph: GraphFile) -> Worded | str:
+    """What to try if seeds are missing because a header was taken for data, or data for a header."""
+
+    def lost(node: Any) -> bool:
+        return node in read.seeds and not match_seeds({node: 0}, graph.graph, missing="drop")
+
+    names = [column.name for column in graph.layout.roles.values() if column]
+    if graph.layout.header and any(map(lost, names)):
+        return Worded("; or read the first row of the edges as an edge, with {header}", header=Option("header", False))
+    if read.layout.header is False and lost(next(iter(read.seeds))):
+        header = Option("labels_header", True)
+        return Worded("; or read the first row of the labels as a header, with {header}", header=header)
+    return ""
