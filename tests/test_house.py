@@ -64,7 +64,7 @@ def test_a_room_imports_only_rooms_below_it(room: str) -> None:
 @pytest.mark.parametrize(
     ("source", "rooms"),
     [
-        ("from isotherm.equilibrium.solvers.base import System", {"equilibrium"}),
+        ("from isotherm.equilibrium.solvers.system import System", {"equilibrium"}),
         ("from isotherm import kernels, seeds", {"kernels", "seeds"}),
         ("import isotherm.labelling.rules as r, numpy", {"labelling"}),
         ("def f():\n    from isotherm.classifier import DirichletClassifier", {"classifier"}),
@@ -181,7 +181,7 @@ def test_the_import_is_light() -> None:
 
 def test_a_worker_of_a_cluster_starts_without_the_rooms_above_it() -> None:
     """scikit-learn would take most of the time that a worker needs to start."""
-    loaded = set(run("import isotherm.engines.cluster.work, sys; print(*sys.modules)").split())
+    loaded = set(run("import isotherm.engines.worker, sys; print(*sys.modules)").split())
     assert not {"sklearn", "pandas", "polars", "scipy.stats", "scipy.optimize", "pyarrow"} & loaded
 
 

@@ -45,10 +45,10 @@ __all__ = [
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier, load
-    from isotherm.equilibrium.columns import UnreachedWarning
+    from isotherm.engines.dirichlet import solve_dirichlet
+    from isotherm.equilibrium.problem import UnreachedWarning
     from isotherm.equilibrium.solvers import Solution
-    from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
-    from isotherm.equilibrium.temperatures import solve_dirichlet
+    from isotherm.equilibrium.unconverged import ConvergenceWarning
     from isotherm.exploring import explore
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BlockModel": "paper.block_model",
     "CalibrationWarning": "insight.confidence.calibration",
-    "ConvergenceWarning": "equilibrium.solvers.accuracy.unconverged",
+    "ConvergenceWarning": "equilibrium.unconverged",
     "CutGraphWarning": "labelling.scikit_learn.folds",
     "DirichletClassifier": "classifier",
     "Explanation": "insight.explain.explanation",
@@ -77,7 +77,7 @@ _HOMES = {
     "RareClassWarning": "seeds",
     "ScaleWarning": "graphs.neighbours",
     "Solution": "equilibrium.solvers",
-    "UnreachedWarning": "equilibrium.columns",
+    "UnreachedWarning": "equilibrium.problem",
     "VectorClassifier": "vectors",
     "WholeGraph": "labelling.scikit_learn.folds",
     "ZeroRowWarning": "graphs.neighbours",
@@ -88,7 +88,7 @@ _HOMES = {
     "read_graph": "io",
     "read_labelled": "io",
     "read_seeds": "io",
-    "solve_dirichlet": "equilibrium.temperatures",
+    "solve_dirichlet": "engines.dirichlet",
     "suggest": "insight.suggest.first",
     "write_labels": "io",
 }

@@ -10,9 +10,9 @@ from problems import Problem, dense, harmonic, problems
 
 import isotherm as iso
 from isotherm.equilibrium.certificate import certify
-from isotherm.equilibrium.dirichlet import Problem as Stated
-from isotherm.equilibrium.dirichlet import solve
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem as Stated
+from isotherm.equilibrium.problem import solve
 from isotherm.labelling.outcome.certainty import certain_codes
 from isotherm.labelling.rules import TEMPERATURE_RULES
 from isotherm.paper.block_model import stochastic_block_model

@@ -15,8 +15,8 @@ from scipy.sparse import block_diag, csr_array
 import isotherm as iso
 from isotherm import kernels
 from isotherm.equilibrium.correction import correct
-from isotherm.equilibrium.dirichlet import Problem, solve
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, solve
 
 TOL = 1e-3
 OPTIONS = SolveOptions(solver="cg", tol=TOL)

@@ -11,9 +11,9 @@ from problems import Problem, dense, harmonic, problems
 from scipy.sparse import block_diag, csr_array, random_array
 
 import isotherm as iso
-from isotherm.equilibrium.dirichlet import Problem as Stated
-from isotherm.equilibrium.dirichlet import solve
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem as Stated
+from isotherm.equilibrium.problem import solve
 from isotherm.paper.block_model import BlockModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")

@@ -15,7 +15,7 @@ from problems import Problem, problems
 from saved_models import again, assert_same
 
 import isotherm as iso
-from isotherm import engines
+from isotherm.engines import LocalEngine
 from isotherm.io.writing.models import read_model
 from isotherm.labelling.rules import TEMPERATURE_RULES
 from isotherm.paper.block_model import stochastic_block_model
@@ -49,7 +49,7 @@ def test_a_loaded_classifier_answers_as_the_saved_one(
 def test_nothing_is_solved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     clf.save(tmp_path / "m.npz")
-    monkeypatch.setattr(engines, "solve", None)
+    monkeypatch.setattr(LocalEngine, "solve", None)
     loaded = iso.load(tmp_path / "m.npz")
     assert_same(clf, loaded)
     assert str(loaded.explain(16)) == str(clf.explain(16))
@@ -87,7 +87,7 @@ def test_the_best_scores_of_many_classes(tmp_path: Path) -> None:
 def test_a_certificate_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clf = iso.DirichletClassifier(stop="labels").fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     loaded = again(clf, tmp_path / "m.npz")
-    monkeypatch.setattr(engines, "certify", None)
+    monkeypatch.setattr(LocalEngine, "certify", None)
     np.testing.assert_array_equal(clf.certified_, loaded.certified_)
     assert loaded.fitted_.certificate is not None
     assert loaded.temperatures_ is loaded.fitted_.certificate.temperatures  # saved once
@@ -203,7 +203,7 @@ def test_what_held_out_seeds_have_told_is_saved(tmp_path: Path, monkeypatch: pyt
     clf = iso.DirichletClassifier(rule="auto").fit(graph, known)
     sets = clf.predict_set(coverage=0.9)
     loaded = again(clf, tmp_path / "m.npz")
-    monkeypatch.setattr(engines, "solve", None)
+    monkeypatch.setattr(LocalEngine, "solve", None)
     assert_same(clf, loaded)
     assert loaded.rule_ == clf.rule_
     assert loaded.rule_report_ == clf.rule_report_

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isotherm.arrays import Floats
-from isotherm.engines.part import Resumed
 from isotherm.engines.mailbox import Stopped
+from isotherm.engines.part import Resumed
 from isotherm.equilibrium.solvers.cg import Pace
 
 __all__ = ["CheckpointStore", "Piece", "complete_set", "forget", "known_pieces", "serve_checkpoints"]

@@ -16,7 +16,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.engines.session import ClusterError, Matrix, Session
@@ -255,9 +254,10 @@ class RemoteSolution:
         """Number of reached nodes, and mean and mean square of each column over them; computed once."""
         if self._moments is None:
             parts: list[Moments] = self.map(_part_moments)
-            count = sum(part.n_reached for part in parts)
-            sums = (np.sum([part.n_reached * part[kind] for part in parts], axis=0) for kind in (1, 2))
-            self._moments = Moments(count, *(total / max(count, 1) for total in sums))
+            shares = np.array([part.n_reached for part in parts], np.float64)
+            shares /= max(shares.sum(), 1)
+            mean, square = shares @ [part.mean for part in parts], shares @ [part.square for part in parts]
+            self._moments = Moments(sum(part.n_reached for part in parts), mean, square)
         return self._moments
 
     def mean(self) -> Doubles:

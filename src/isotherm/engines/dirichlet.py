@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.engines import ENGINES, engine_of
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, warn_about_unreached
-from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 
 __all__ = ["solve_dirichlet"]

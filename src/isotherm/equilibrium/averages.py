@@ -16,10 +16,10 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.graphs import Csr
 
-__all__ = ["Averaging", "Moments", "average", "reached_moments"]
+__all__ = ["Averaging", "Moments", "average_neighbours", "reached_moments"]
 
 
-def average(conductance: Csr, scale: Floats, x: Floats, out: Floats, n_threads: int | None = None) -> None:
+def average_neighbours(conductance: Csr, scale: Floats, x: Floats, out: Floats, n_threads: int | None = None) -> None:
     """One pass over the edges: ``out = scale (A x)``, for a block as wide as kernels allow; see `Averaging`.
 
     Rows of ``out`` whose scale is 0 stay as they are.
@@ -102,7 +102,9 @@ class Averaging:
 
         Both are blocks of this operator's type, as wide as kernels allow (`isotherm.kernels.block` and ``width``).
         """
-        average(self.conductance, self.scale, x if self.inner is None else x * self.inner[:, None], out, self.n_threads)
+        average_neighbours(
+            self.conductance, self.scale, x if self.inner is None else x * self.inner[:, None], out, self.n_threads
+        )
         if self.own is not None:
             out += self.own[:, None] * x
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.engines import engine_of
 from isotherm.equilibrium.certificate import Certificate
 from isotherm.equilibrium.options import Progress
 from isotherm.errors import Option, ParameterError
@@ -134,7 +134,7 @@ class Insight:
     def certificate(self) -> Certificate:
         """A bound on the error of the temperatures."""
         fit = self.fit
-        return fit.certificate or engines.certify(fit.problem, fit.outcome.temperatures, fit.options)
+        return fit.certificate or engine_of(fit.options).certify(fit.problem, fit.outcome.temperatures, fit.options)
 
     def kept_evidence(self, seeds: Seeds) -> Evidence | None:
         """The evidence of this fit, for a fit with other seeds."""

@@ -6,14 +6,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Floats, Mask
+from isotherm.engines import engine_of
 from isotherm.equilibrium.certificate import Certificate
-from isotherm.equilibrium.columns import warn_about_unreached
-from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import Progress, SolveOptions
+from isotherm.equilibrium.problem import Problem, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
-from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+from isotherm.equilibrium.unconverged import ConvergenceWarning
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.labelling.changes import in_classes, warm_start
@@ -136,7 +135,10 @@ def find_labels(
         return Fit(problem, seeds, settings, rule, best_scores(problem, options, seeds, rule), obstacle=obstacle)
     if settings.stop == "labels":
         options = replace(options, tol=CERTAIN_TOLS[0])
-    solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
+    if before is None:
+        solution = engine_of(options).solve(problem, options)
+    else:
+        solution = _solve_again(before, problem, seeds, options)
     warn_about_unreached(solution.temperatures)
     fit = Fit(problem, seeds, settings, rule, AllScores(solution, rule, seeds), obstacle=obstacle)
     if settings.stop != "labels":
@@ -166,8 +168,8 @@ def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOpti
     corrected, outcome = None, before.outcome
     if outcome.kept and before.options.solver == options.solver:
         temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
-        corrected = engines.correct(before.problem, outcome.solution, problem, temperatures, options)
-    return corrected or engines.solve(problem, options, start=_start(before, seeds, options))
+        corrected = engine_of(options).correct(before.problem, outcome.solution, problem, temperatures, options)
+    return corrected or engine_of(options).solve(problem, options, start=_start(before, seeds, options))
 
 
 def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:
@@ -206,7 +208,7 @@ def _until_certain(fit: Fit, options: SolveOptions) -> Fit:
     for tol in CERTAIN_TOLS:
         if tol != CERTAIN_TOLS[0]:
             options = replace(options, tol=tol)
-            solution = engines.solve(problem, options, start=fit.outcome.temperatures)
+            solution = engine_of(options).solve(problem, options, start=fit.outcome.temperatures)
             fit = replace(fit, outcome=AllScores(solution, fit.by_temperatures, fit.seeds))
         iterations += fit.outcome.solution.iterations
         fit = _certified(fit, iterations)
@@ -221,7 +223,7 @@ def _until_certain(fit: Fit, options: SolveOptions) -> Fit:
 
 def _certified(fit: Fit, iterations: int) -> Fit:
     """The fit with a certificate, and with the certificate's temperatures, which are slightly more accurate."""
-    found = engines.certify(fit.problem, fit.outcome.temperatures, fit.options)
+    found = engine_of(fit.options).certify(fit.problem, fit.outcome.temperatures, fit.options)
     solution = replace(
         fit.outcome.solution,
         temperatures=found.temperatures,

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.classifier import DirichletClassifier
-from isotherm.equilibrium.columns import UnreachedWarning
+from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 from isotherm.insight.confidence.calibration import CalibrationWarning

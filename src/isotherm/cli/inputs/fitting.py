@@ -70,7 +70,7 @@ def connect_to_cluster(solving: Solving) -> None:
             raise UsageError("--scheduler is for --engine dask: add that, or leave out the address")
         return
     with usage_errors():
-        from isotherm.engines.cluster.clients import connect
+        from isotherm.engines.cluster import connect
 
         _, done = connect(solving.scheduler)
     say(done)

@@ -14,7 +14,7 @@ from isotherm.equilibrium.solvers.elimination import Elimination
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Iteration
 from isotherm.equilibrium.solvers.system import Request, Solution, Solver, System
 
-__all__ = ["Auto"]
+__all__ = ["Auto", "ImpatientCG", "Patience"]
 
 DIRECT_NODES = 1000  # up to this many interior nodes, a direct solve is as fast as any other
 ELIMINATION_DEGREE = 2.7  # below this mean degree elimination is fastest: roads, trees, chains
@@ -81,14 +81,49 @@ class Auto:
         return probe.gave_up
 
 
-class ImpatientCG(ConjugateGradient):
-    """Conjugate gradient that gives up as soon as switching to elimination would be faster.
+class Patience:
+    """Decides when cg should give up, because switching to elimination would be faster.
 
     The number of iterations that cg still needs is extrapolated from the rate at which the error falls or, before an
     error is known, from the residual of the absorption column. It is compared with the cost of elimination. With the
     absorption column it was 1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times
     too little to 5 times too much on seven sparse ones. The former rarely gain by elimination, so two checks in a row
     have to agree.
+
+    Parameters
+    ----------
+    tol : float
+        The error at which cg is done.
+    cost : float
+        The cost of elimination, in iterations of cg.
+    dense : bool
+        Whether the mean degree of the graph is at least `PROBE_DEGREE`.
+    """
+
+    def __init__(self, tol: float, cost: float, *, dense: bool) -> None:
+        self.tol, self.cost, self.dense = tol, cost, dense
+        self._slow = False  # at the last check
+        self._logs: list[tuple[float, float]] = []
+
+    def gives_up(self, error: float, missing: float) -> bool:
+        """Record the error after an iteration and the missing share of the horizon; check every few iterations."""
+        self._logs.append((_log(error), _log(missing)))
+        if len(self._logs) % CHECK_EVERY:
+            return False
+        before, self._slow = self._slow, self.remaining() > self.cost
+        return self._slow and (before or not self.dense)
+
+    def remaining(self) -> float:
+        """Number of further iterations, extrapolated from the second half of those so far."""
+        error, missing = np.array(self._logs[len(self._logs) // 2 :]).T
+        if np.isfinite(error).all():
+            return _extrapolated(error[-1] - np.log(self.tol), error)
+        remaining = _extrapolated(max(missing[-1], 0) - np.log(self.tol), missing)
+        return remaining / EXCESS if self.dense else remaining
+
+
+class ImpatientCG(ConjugateGradient):
+    """Conjugate gradient that gives up when it loses `Patience`.
 
     Parameters
     ----------
@@ -99,37 +134,25 @@ class ImpatientCG(ConjugateGradient):
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
         super().__init__(system, n_threads)
         self.gave_up = False
-        self._slow = False  # at the last check
         self._columns = columns
         self._followed: Convergence | None = None
-        self._logs: list[tuple[float, float]] = []  # logarithms of the error and of the missing part of the horizon
+        self._patience: Patience
 
     def stop_early(self, iteration: Iteration, convergence: Convergence) -> bool:
-        """Check the rate of convergence every few iterations."""
+        """Whether to give up."""
         if kernels.active is not kernels.native or convergence.tol == 0:
             return False
         if convergence is not self._followed:  # the next block, or the same in float64
-            self._followed, self._logs, self._slow = convergence, [], False
-        self._logs.append((_log(convergence.error), _log(iteration.horizon.missing)))
-        if len(self._logs) % CHECK_EVERY == 0:
             width = kernels.width(self._columns) if self._columns else len(iteration.report.dot) - 1
-            cost = _cost_of_elimination(self.system, width)
-            before, self._slow = self._slow, self._remaining(convergence.tol) > cost
-            self.gave_up |= self._slow and (before or self.system.mean_degree < PROBE_DEGREE)
+            cost, dense = _cost_of_elimination(self.system, width), self.system.mean_degree >= PROBE_DEGREE
+            self._followed, self._patience = convergence, Patience(convergence.tol, cost, dense=dense)
+        self.gave_up |= self._patience.gives_up(convergence.error, iteration.horizon.missing)
         return self.gave_up
 
-    def _remaining(self, tol: float) -> float:
-        """Number of further iterations, extrapolated from the second half of those so far."""
-        error, missing = np.array(self._logs[len(self._logs) // 2 :]).T
-        if np.isfinite(error).all():
-            return self._extrapolate(error[-1] - np.log(tol), error)
-        remaining = self._extrapolate(max(missing[-1], 0) - np.log(tol), missing)
-        return remaining / EXCESS if self.system.mean_degree >= PROBE_DEGREE else remaining
 
-    @staticmethod
-    def _extrapolate(to_go: float, logs: Doubles) -> float:
-        done = logs[0] - logs[-1]
-        return float(to_go * (len(logs) - 1) / done) if done > 0 else np.inf
+def _extrapolated(to_go: float, logs: Doubles) -> float:
+    done = logs[0] - logs[-1]
+    return float(to_go * (len(logs) - 1) / done) if done > 0 else np.inf
 
 
 def _cost_of_elimination(system: System, width: int) -> float:

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.engines import engine_of
 from isotherm.insight.confidence.calibration import (
     TOO_FEW,
     Calibrated,
@@ -347,4 +347,4 @@ def _without(fit: Fit, seeds: Seeds) -> Floats:
         solver = solution.solver if solution.solver == "elimination" else options.solver  # no need to choose again
         options, start = replace(options, solver=solver, tol=max(options.tol, ROUGH_TOL)), solution.temperatures
     problem = dirichlet_problem(fit.graph, seeds, fit.settings.side)
-    return engines.solve(problem, options, start=start).temperatures
+    return engine_of(options).solve(problem, options, start=start).temperatures

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.sparse import issparse
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
 from isotherm.insight.experts.evidence import Rows
@@ -81,7 +82,7 @@ class Diffusion(Regression):
         now = start
         for _ in range(STEPS):
             mean = np.zeros_like(start)
-            engines.average(self.csr, self.root, now * self.root[:, None], mean, self.options)
+            average_neighbours(self.csr, self.root, now * self.root[:, None], mean, self.options.threads)
             mean += self.own_share * now
             mean *= np.float32(GOING_ON)
             mean += start

@@ -9,8 +9,9 @@ over all nodes. This is threshold dynamics (Merriman, Bence and Osher 1992), wit
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Floats, Ints
+from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
 from isotherm.insight.experts.links import links
@@ -70,7 +71,7 @@ class Majority:
             block = _ones(labels - first, min(self.n_classes - first, kernels.WIDTHS[-1]))
             other = block.copy()
             for _ in range(STEPS):
-                engines.average(self.heat, scale, block, other, self.options)
+                average_neighbours(self.heat, scale, block, other, self.options.threads)
                 block, other = other, block
             average[:, first : first + kernels.WIDTHS[-1]] = block[:, : self.n_classes - first]
         return average

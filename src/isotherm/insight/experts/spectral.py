@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
+from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
 from isotherm.insight.experts.links import links, mean_weight
@@ -101,7 +102,7 @@ class _Spectrum:
     def _times(self, x: Floats, scale: Floats) -> Floats:
         """The sum over neighbours, times a factor (n,) of each node."""
         out = np.zeros_like(x)
-        engines.average(self.heat, scale, x, out, self.options)
+        average_neighbours(self.heat, scale, x, out, self.options.threads)
         return out
 
     def filtered(self, x: list[Floats], means: list[Floats], low: float) -> list[Floats]:

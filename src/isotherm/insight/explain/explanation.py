@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles
+from isotherm.engines import engine_of
 from isotherm.insight.confidence.found import Experts
 from isotherm.insight.explain.paths import Paths
 from isotherm.labelling.fit import Fit
@@ -178,7 +179,7 @@ class Explainer:
 
     @cached_property
     def _measure(self) -> Callable[[csr_array], Doubles]:
-        return engines.harmonic_measure(self.fit.problem, self.fit.options)
+        return engine_of(self.fit.options).harmonic_measure(self.fit.problem, self.fit.options)
 
     @cached_property
     def _paths(self) -> Paths:

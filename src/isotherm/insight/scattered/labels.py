@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.engines.cluster.clients import current_session
-from isotherm.engines.cluster.engine import packed_matrix
-from isotherm.engines.cluster.session import ClusterError, LostWorker, Matrix, Session
-from isotherm.engines.cluster.work import Keep, Question
-from isotherm.equilibrium.columns import UnreachedWarning, column_blocks, joined
+from isotherm.engines.cluster import current_session, packed_matrix
+from isotherm.engines.session import ClusterError, LostWorker, Matrix, Session
+from isotherm.engines.worker import Keep, Question
 from isotherm.equilibrium.options import Progress, SolveOptions
-from isotherm.equilibrium.solvers import MOST_COLUMNS, Solution
+from isotherm.equilibrium.problem import UnreachedWarning, column_blocks, joined
+from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs.packed import PackedGraph
 from isotherm.insight.confidence.calibration import Calibration, calibrate
@@ -182,9 +181,8 @@ class _Labelling:
             follows = int(values.sum(axis=0).argmax()) if closed else None
             kept = [column for column in columns if column != follows]
             keep = Keep(name, kept, seeds.n_classes, follows)
-            question = Question(
-                seeds.nodes, values[:, [column - columns[0] for column in kept]], options, closed, keep=keep
-            )
+            request = Request(values[:, [column - columns[0] for column in kept]], options, closed=closed)
+            question = Question(seeds.nodes, request, keep=keep)
             parts.append(self.session.solve(self.matrix, question, progress)[0].solution)
         return _Remote(self.session, name, seeds, joined(parts, options.tol), self.graph.n_nodes)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.engines.cluster.work import Part
+from isotherm.engines.worker import SolvedPart
 from isotherm.graphs.packed import read_ids
 from isotherm.insight.confidence.calibration import Calibration
 from isotherm.insight.confidence.neighbourhood import Field, Warmth, effective_number
@@ -34,11 +34,11 @@ class Sums(NamedTuple):
     n_reached: int
 
 
-def temperature_sums(part: Part) -> Sums:
+def temperature_sums(part: SolvedPart) -> Sums:
     """The sums that rules and calibration need."""
     temperatures = part.temperatures
-    is_seed = np.zeros(part.rows.own, bool)
-    is_seed[part.boundary[part.boundary < part.rows.own]] = True
+    is_seed = np.zeros(part.own, bool)
+    is_seed[part.boundary[part.boundary < part.own]] = True
     sums = np.zeros((2, temperatures.shape[1]))
     for rows in _chunks(part):
         known = np.nan_to_num(temperatures[rows])
@@ -46,30 +46,30 @@ def temperature_sums(part: Part) -> Sums:
     return Sums(sums[0], sums[1], int(np.count_nonzero(~np.isnan(temperatures[:, 0]))))
 
 
-def some_warmth(part: Part, nodes: Ints) -> tuple[Ints, Warmth]:
+def some_warmth(part: SolvedPart, nodes: Ints) -> tuple[Ints, Warmth]:
     """Features of those nodes that are this worker's own, and their places among all that are asked for."""
-    first = part.rows.first
-    places = np.flatnonzero((nodes >= first) & (nodes < first + part.rows.own))
+    first = part.first
+    places = np.flatnonzero((nodes >= first) & (nodes < first + part.own))
     return places, _warmth(part, nodes[places] - first, _held_places(part))
 
 
-def _held_places(part: Part) -> NDArray[np.int32]:
+def _held_places(part: SolvedPart) -> NDArray[np.int32]:
     """The place of each node among the held ones; -1 for others."""
-    place = np.full(part.rows.size, -1, np.int32)
+    place = np.full(part.conductance.n, -1, np.int32)
     place[part.boundary] = np.arange(len(part.boundary))
     return place
 
 
-def _warmth(part: Part, own: Ints, place: NDArray[np.int32]) -> Warmth:
+def _warmth(part: SolvedPart, own: Ints, place: NDArray[np.int32]) -> Warmth:
     """Features of own nodes: temperatures, the heat that comes directly from seeds, and effective neighbours."""
     some = [_few(part, own[first : first + FEW], place) for first in range(0, max(len(own), 1), FEW)]
     temperatures, direct, neighbours = (np.concatenate(kind) for kind in zip(*some, strict=True))
     return Warmth(temperatures, direct, neighbours)
 
 
-def _few(part: Part, own: Ints, place: NDArray[np.int32]) -> Warmth:
+def _few(part: SolvedPart, own: Ints, place: NDArray[np.int32]) -> Warmth:
     """Features of few nodes, whose entries are copied."""
-    csr = part.rows.csr
+    csr = part.conductance
     owner, ends, weights = csr.entries_at(own)
     total = np.bincount(owner, weights, minlength=len(own))
     held = place[ends] >= 0
@@ -126,7 +126,7 @@ class Decide(NamedTuple):
         return np.where(np.isnan(warmth.temperatures[:, 0]), -1, codes), chances
 
 
-def chance_sums(part: Part, calibration: Calibration) -> tuple[Doubles, int]:
+def chance_sums(part: SolvedPart, calibration: Calibration) -> tuple[Doubles, int]:
     """The sum of the probabilities (K,) of own nodes, and the number of nodes that have any."""
     total, count, place = np.zeros(part.temperatures.shape[1]), 0, _held_places(part)
     for rows in _chunks(part):
@@ -157,7 +157,7 @@ class Written(NamedTuple):
 
 
 def write_part(
-    part: Part, decide: Decide, classes: list[Any], columns: Columns, folder: Path, ids: Path | NDArray[Any]
+    part: SolvedPart, decide: Decide, classes: list[Any], columns: Columns, folder: Path, ids: Path | NDArray[Any]
 ) -> Written:
     """Write the labels of own nodes as a Parquet file into a folder."""
     with _frugal():
@@ -178,12 +178,12 @@ def _frugal() -> Iterator[None]:
 
 
 def _write(
-    part: Part, decide: Decide, classes: list[Any], columns: Columns, folder: Path, ids: Path | NDArray[Any]
+    part: SolvedPart, decide: Decide, classes: list[Any], columns: Columns, folder: Path, ids: Path | NDArray[Any]
 ) -> Written:
     from pyarrow import concat_tables, parquet
 
     rows_written, counts, unreached, place = 0, Counter[int](), 0, _held_places(part)
-    name = f"part-{part.rows.rank:05d}.parquet"
+    name = f"part-{part.rank:05d}.parquet"
     writer, tables = None, []
     for rows in _chunks(part):
         warmth = _warmth(part, np.arange(rows.start, rows.stop), place)
@@ -193,12 +193,12 @@ def _write(
         codes[seeds[0]] = seeds[1].argmax(axis=1)
         counts.update(codes[codes >= 0].tolist())
         unreached += int(np.count_nonzero(codes < 0))
-        first = part.rows.first
+        first = part.first
         nodes = read_ids(ids, first + rows.start, first + rows.stop) if isinstance(ids, Path) else ids[rows]
         table = _table(nodes, codes, chances, warmth, classes, columns, seeds[0])
         rows_written += table.num_rows
         tables.append(table)
-        if rows.stop == part.rows.own or sum(each.num_rows for each in tables) >= GROUP:
+        if rows.stop == part.own or sum(each.num_rows for each in tables) >= GROUP:
             # a dictionary of values that are all different would take more memory than the values
             writer = writer or parquet.ParquetWriter(
                 folder / name, table.schema, use_dictionary=["label"], data_page_size=PAGE
@@ -244,18 +244,18 @@ def _table(
     return pa.table(found)
 
 
-def _own_seeds(part: Part, rows: slice) -> tuple[Ints, Doubles]:
+def _own_seeds(part: SolvedPart, rows: slice) -> tuple[Ints, Doubles]:
     """Places of the seeds among some own nodes, and their temperatures."""
     inside = (part.boundary >= rows.start) & (part.boundary < rows.stop)
     return part.boundary[inside] - rows.start, part.values[inside]
 
 
-def _hold(part: Part, rows: slice, chances: Doubles) -> None:
+def _hold(part: SolvedPart, rows: slice, chances: Doubles) -> None:
     """A seed has the probabilities that are given."""
     places, values = _own_seeds(part, rows)
     chances[places] = values
 
 
-def _chunks(part: Part) -> Iterator[slice]:
-    for first in range(0, part.rows.own, CHUNK):
-        yield slice(first, min(first + CHUNK, part.rows.own))
+def _chunks(part: SolvedPart) -> Iterator[slice]:
+    for first in range(0, part.own, CHUNK):
+        yield slice(first, min(first + CHUNK, part.own))

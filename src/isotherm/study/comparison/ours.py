@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from isotherm.classifier import DirichletClassifier
-from isotherm.equilibrium.columns import UnreachedWarning
+from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.insight.confidence.calibration import CalibrationWarning
 from isotherm.insight.experts.evidence import AUTO
 from isotherm.seeds import RareClassWarning
