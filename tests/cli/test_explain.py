@@ -14,7 +14,7 @@ from commands import ISOTHERM, SEEDS, Run, command, leftovers, rounded, runner
 from scipy.sparse import csr_array, save_npz
 
 import isotherm as iso
-from isotherm.cli.reports.accounts import accounts, found_nodes
+from isotherm.cli.reports.explanations import explained_nodes, matching_nodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -194,17 +194,17 @@ def test_many_classes_and_a_long_way() -> None:
     graph = iso.Graph.from_edges(range(59), range(1, 60))
     seeds = {node: f"class {node}" for node in [0, *range(50, 60)]}
     clf = iso.DirichletClassifier(rule="vanilla", max_memory=100).fit(graph, seeds)
-    account = accounts(clf, [clf.explain(20)], top=2, paths=3)[0]
+    account = explained_nodes(clf, [clf.explain(20)], top=2, paths=3)[0]
     assert "20 → 19 → 18 → 17 → (13 more) → 3 → 2 → 1 → 0" in account.text()
     assert [each["class"] for each in account.classes[:2]] == ["class 0", "class 50"]
     np.testing.assert_allclose([each["temperature"] for each in account.classes[:2]], [0.6, 0.4])
     clf = iso.DirichletClassifier().fit(graph, seeds)
-    assert "and 6 more of lower scores" in accounts(clf, [clf.explain(20)], top=2, paths=0)[0].text()
+    assert "and 6 more of lower scores" in explained_nodes(clf, [clf.explain(20)], top=2, paths=0)[0].text()
 
 
 def test_nodes_are_found_by_their_text() -> None:
     graph = iso.Graph.from_edges([1, 2], [2, "2 "])
-    assert found_nodes(["2 ", "1"], graph) == ["2 ", 1]
+    assert matching_nodes(["2 ", "1"], graph) == ["2 ", 1]
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")

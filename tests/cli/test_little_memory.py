@@ -108,7 +108,7 @@ for call in (
 @needs_kernels
 def test_an_abort_is_said_in_one_sentence() -> None:
     done = limited("""
-from isotherm.cli.terminal.memory import SENTENCE
+from isotherm.cli.terminal.process import SENTENCE
 kernels.native.say_on_abort(SENTENCE + chr(10))
 os.close(2)  # as while panics are hidden
 os.abort()
@@ -124,7 +124,7 @@ os.abort()
 def test_freed_memory_is_used_again() -> None:
     code = """
 import resource
-from isotherm.cli.terminal.memory import reuse_memory
+from isotherm.cli.terminal.process import reuse_memory
 def faults():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
     for _ in range(20):

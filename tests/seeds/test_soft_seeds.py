@@ -15,7 +15,7 @@ import isotherm as iso
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.labelling.rules import RULES
-from isotherm.seeds.soft import soft_seeds
+from isotherm.seeds.reading import soft_seeds
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 

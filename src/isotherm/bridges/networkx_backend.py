@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, diags_array
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Ints
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.engines import engine_of
 from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.options import DEFAULT_TOL, SolveOptions

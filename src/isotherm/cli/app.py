@@ -6,7 +6,7 @@ from cyclopts.config import Env
 from isotherm.cli.commands import cite, classify, explain, explore, pack, plot, suggest, update
 from isotherm.cli.commands.study import compare, datasets, demo, evaluate, reproduce
 from isotherm.cli.options import OPTIONS, VARIABLES
-from isotherm.cli.terminal.help import TwoColumns
+from isotherm.cli.terminal.text import TwoColumns
 
 __all__ = ["app"]
 

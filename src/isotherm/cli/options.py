@@ -1,17 +1,22 @@
-"""The options that several commands share, with their help."""
+"""The options that several commands share, with their help, and how one option is declared, checked and read."""
 
-from dataclasses import dataclass
+import math
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
-from cyclopts import Group, Parameter
+from cyclopts import CoercionError, Group, Parameter, Token
 
-from isotherm.cli.parameters import at_least, between, in_bytes, option, positional, threshold_of
-from isotherm.cli.terminal.wording import UsageError
+from isotherm.cli.terminal.messages import UsageError, option_name
 
 __all__ = [
     "OPTIONS",
     "OUTPUT",
     "READING",
+    "UNSEEDED",
     "VARIABLES",
     "EdgeReading",
     "Edges",
@@ -27,10 +32,21 @@ __all__ = [
     "Reading",
     "Results",
     "Rule",
-    "SafeCells",
     "Solving",
     "Strict",
-    "TableOptions",
+    "TableFormat",
+    "VectorOptions",
+    "at_least",
+    "between",
+    "changed_options",
+    "class_weights",
+    "in_bytes",
+    "leave_out",
+    "names_of",
+    "option",
+    "output_option",
+    "positional",
+    "threshold_of",
 ]
 
 OPTIONS = Group("Options", sort_key=4)
@@ -40,26 +56,72 @@ READING = Group("Reading the files", sort_key=3)
 TABLES = Group("Tables of vectors and features", sort_key=3.5)
 VARIABLES = "Options take defaults from the environment: --max-iter from ISOTHERM_MAX_ITER."
 
+Validator: TypeAlias = Callable[[Any, Any], None]
+
+
+def option(text: str, metavar: str | None = None, **more: Any) -> Parameter:
+    """An option without a negative form, unless it is given one; the metavar N means a whole number."""
+    usual = {"negative": "", "show_default": _default, "converter": _whole if metavar == "N" else None}
+    return Parameter(help=text, metavar=metavar, **{**usual, **more})
+
+
+def _whole(_: Any, tokens: Sequence[Token]) -> int:
+    """A whole number; cyclopts would read 1.5 as 1."""
+    token = tokens[0]
+    try:
+        return int(token.value)
+    except ValueError:
+        raise CoercionError(token=token, target_type=int) from None
+
+
+def _default(value: Any) -> Any:
+    """The default that help shows; None, which shows nothing, where the default is obvious."""
+    return None if value is False or value == "-" else value
+
+
+def output_option(text: str, metavar: str = "FILE") -> Parameter:
+    """The option ``--output``; ``-`` stands for standard output."""
+    return option(text, metavar, name=("--output", "-o"), allow_leading_hyphen=True, group=OUTPUT)
+
+
+def positional(text: str) -> Parameter:
+    """An argument without a name; ``-`` stands for standard input."""
+    return Parameter(help=text, allow_leading_hyphen=True)
+
+
+def at_least(least: int) -> Validator:
+    """Check that a number is large enough."""
+
+    def check(_: Any, value: Any) -> None:
+        if value is not None and value < least:
+            raise ValueError(f"it must be at least {least}")
+
+    return check
+
+
+def between(*, above: float = -1, least: float = -1, below: float = 2, most: float = 2) -> Validator:
+    """Check that a number is within limits; ``least`` and ``most`` belong to the range, the others do not."""
+    low = f"above {above}" if above >= 0 else f"at least {least}"
+    high = f"below {below}" if below <= 1 else f"at most {most}"
+
+    def check(_: Any, value: Any) -> None:
+        if value is not None and not (above < value < below and least <= value <= most):
+            raise ValueError(f"it must be {low} and {high}")
+
+    return check
+
+
+Column: TypeAlias = str | None
 Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted", "auto"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
 Side: TypeAlias = Literal["auto", "both", "source", "edges"]
-
 
 Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix, a folder; - for standard input.")]
 Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
 LabelsOrInside: TypeAlias = Annotated[
     str | None, positional("Known labels: a table of nodes and labels; by default those in the file of the graph.")
 ]
-Output: TypeAlias = Annotated[
-    str,
-    option(
-        "File for the table; by default standard output.",
-        "FILE",
-        name=("--output", "-o"),
-        allow_leading_hyphen=True,
-        group=OUTPUT,
-    ),
-]
+Output: TypeAlias = Annotated[str, output_option("File for the table; by default standard output.")]
 OutputFormat: TypeAlias = Annotated[
     str | None, option("csv, tsv, jsonl, parquet, arrow or xlsx; overrides the suffix.", "NAME", group=OUTPUT)
 ]
@@ -67,20 +129,29 @@ Quiet: TypeAlias = Annotated[bool, option("Print nothing but errors.", name=("--
 Strict: TypeAlias = Annotated[
     bool, option("Exit with status 3 if there are warnings; the output is written.", group=OUTPUT)
 ]
-SafeCells: TypeAlias = Annotated[
-    bool, option("In csv and tsv, put ' before text that a spreadsheet would run.", group=OUTPUT)
-]
 Force: TypeAlias = Annotated[bool, option("Replace files that exist; otherwise they are kept.", group=OUTPUT)]
 
 
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True)
-class Results:
-    """Where the labels of all nodes go, and what is written about them."""
+class TableFormat:
+    """How a table is written."""
 
-    output: Output = "-"
     output_format: OutputFormat = None
     force: Force = False
+    safe_cells: Annotated[bool, option("In csv and tsv, put ' before text that a spreadsheet would run.")] = False
+
+
+@dataclass(frozen=True)
+class _Target:
+    output: Output = "-"
+
+
+@Parameter(name="*", group=OUTPUT)
+@dataclass(frozen=True)
+class Results(TableFormat, _Target):  # in this order, help lists --output first
+    """Where the labels of all nodes go, and what is written about them."""
+
     probabilities: Annotated[bool, option("Add a column of probabilities for each class.")] = False
     temperatures: Annotated[bool, option("Add a column of temperatures for each class.")] = False
     only_unlabelled: Annotated[bool, option("Leave out the seeds.")] = False
@@ -92,10 +163,6 @@ class Results:
     save: Annotated[str | None, option("Save the fitted classifier to a .npz file, for isotherm explain.", "MODEL")] = (
         None
     )
-    safe_cells: SafeCells = False
-
-
-Column: TypeAlias = str | None
 
 
 @Parameter(name="*", group=READING)
@@ -163,7 +230,7 @@ class Reading(LabelReading, EdgeReading):
     ] = None
 
     def for_labels(self) -> dict[str, Any]:
-        """Arguments of `LabelOptions`; the encoding is that of the edges, unless it is given."""
+        """Arguments of `LabelOptions`; labels have the encoding of the edges, unless theirs is given."""
         return {**super().for_labels(), "encoding": self.labels_encoding or self.encoding}
 
     def for_graph(self) -> dict[str, Any]:
@@ -228,7 +295,7 @@ class Solving:
     )
 
     def for_classifier(self) -> dict[str, Any]:
-        """Parameters of `DirichletClassifier`."""
+        """Parameters of the classifier."""
         names = ("solver", "tol", "max_iter", "side", "engine", "stop", "open_share")
         return {
             **{name: getattr(self, name) for name in names},
@@ -241,8 +308,8 @@ class Solving:
 
 @Parameter(name="*", group=TABLES)
 @dataclass(frozen=True)
-class TableOptions:
-    """A table in place of a graph, whose rows are joined to their nearest rows; or one of features beside a graph."""
+class VectorOptions:
+    """A table in place of a graph, whose rows are joined to their nearest rows; or a table of features for a graph."""
 
     vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
     text: Annotated[
@@ -252,7 +319,7 @@ class TableOptions:
         None
     )
     features: Annotated[
-        str | None, option("Beside a graph: what else is known about its nodes, numbers or --text.", "FILE")
+        str | None, option("For a graph: what else is known about its nodes, numbers or --text.", "FILE")
     ] = None
     k: Annotated[int, option("Number of neighbours of each row.", "N", validator=at_least(1))] = 10
     metric: Annotated[
@@ -297,4 +364,84 @@ class Fitting:
     ignore_missing_seeds: Annotated[bool, option("Ignore seeds that are not in the graph.", group=SOLVING)] = False
     reading: Reading = Reading()
     kinds: LabelKinds = LabelKinds()
-    table: TableOptions = TableOptions()
+    table: VectorOptions = VectorOptions()
+
+
+def names_of(*groups: type[Any]) -> list[str]:
+    """The names of the options in some groups."""
+    return [field.name for group in groups for field in fields(group)]
+
+
+# Options about a graph without seeds, or about the table that it is made of.
+UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory")
+
+
+def changed_options(given: Any, *, allowed: Iterable[str] = ()) -> Iterator[str]:
+    """The fields of a group of options, and of the groups in it, that do not have their default.
+
+    >>> list(changed_options(Fitting(rule="vanilla", solving=Solving(tol=0.1, threads=1)), allowed=["threads"]))
+    ['rule', 'tol']
+    """
+    for field in fields(given):
+        value = getattr(given, field.name)
+        if is_dataclass(value):
+            yield from changed_options(value, allowed=allowed)
+        elif value != field.default and field.name not in allowed:
+            yield field.name
+
+
+def leave_out(name: str) -> str:
+    """How to take back an option, which the user gave or set in the environment.
+
+    >>> leave_out("max_iter")
+    'leave out --max-iter'
+    """
+    variable = f"ISOTHERM_{name.upper()}"
+    return f"unset {variable}" if variable in os.environ else f"leave out {option_name(name)}"
+
+
+def class_weights(texts: Sequence[str], labels: Iterable[Any]) -> dict[Any, float] | None:
+    """The weights of classes, by their labels.
+
+    >>> class_weights(["1=5", "a=b=2"], [1, "a=b"])
+    {1: 5.0, 'a=b': 2.0}
+    """
+    known = {str(label): label for label in labels}
+    weights = {}
+    for text in texts:
+        label, _, weight = text.rpartition("=")
+        if label not in known:
+            example = next(iter(known), "fraud")
+            raise UsageError(f"--class-weight {text}: give LABEL=X with a label of the seeds, such as {example}=5")
+        with suppress(ValueError):
+            weights[known[label]] = float(weight)
+        if not 0 < weights.get(known[label], 0) < math.inf:
+            raise UsageError(f"--class-weight {text}: the weight must be a positive number, as in {label}=5")
+    return weights or None
+
+
+def threshold_of(text: str) -> str | float | None:
+    """A threshold; None for the threshold of the rule.
+
+    >>> threshold_of("auto"), threshold_of("rule"), threshold_of("0.25")
+    ('auto', None, 0.25)
+    """
+    if text in ("auto", "rule"):
+        return text if text == "auto" else None
+    with suppress(ValueError):
+        if 0 <= float(text) < 1:
+            return float(text)
+    raise UsageError(f"--threshold is {text}: give auto, rule, or a number from 0 to 1")
+
+
+def in_bytes(size: str, name: str = "--max-memory") -> int:
+    """A size with its unit.
+
+    >>> in_bytes("1.5 GB"), in_bytes("2000")
+    (1610612736, 2000)
+    """
+    parts = re.fullmatch(r"([\d.]+) ?([KMGT]?)i?B?", size, re.IGNORECASE)
+    with suppress(ValueError):
+        if parts and float(parts[1]):
+            return int(float(parts[1]) * 1024 ** " KMGT".index(parts[2].upper() or " "))
+    raise UsageError(f"{name} is {size}: give a size such as 500MB or 4GB")

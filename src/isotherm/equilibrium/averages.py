@@ -87,7 +87,7 @@ class Averaging:
         scale[nodes] = 0
         return self._with(scale, self.own)
 
-    def times(self, factor: float) -> "Averaging":
+    def times(self, factor: "float | np.floating[Any]") -> "Averaging":
         """The operator times a positive number."""
         own = None if self.own is None else (self.own * factor).astype(self.dtype)
         return self._with((self.scale * factor).astype(self.dtype), own)

@@ -9,8 +9,7 @@ import numpy as np
 from isotherm.arrays import Floats, Ints
 from isotherm.graphs import Graph
 from isotherm.seeds import Seeds
-from isotherm.seeds.sets import label_sets
-from isotherm.seeds.soft import soft_seeds
+from isotherm.seeds.reading import label_sets, soft_seeds
 
 __all__ = ["changed_seeds", "in_classes", "warm_start"]
 

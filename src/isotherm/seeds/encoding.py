@@ -1,4 +1,4 @@
-"""Convert labels (int, str or bool, in any container) to class numbers and back."""
+"""Labels and class numbers: encode labels (int, str or bool, in any container), decode them, warn about mistakes."""
 
 from collections.abc import Iterable, Mapping, Set
 from numbers import Integral
@@ -8,8 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.arrays import Ints, Mask
+from isotherm.errors import warn
 
-__all__ = ["Labels", "decode_labels", "encode_labels", "is_unknown"]
+__all__ = [
+    "LabelWarning",
+    "Labels",
+    "decode_labels",
+    "encode_labels",
+    "is_unknown",
+    "warn_about_classes",
+    "warn_about_minus_one",
+]
 
 Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
 
@@ -17,13 +26,17 @@ _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name, since 
 _MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # what -1, NaN and None become in a NumPy array of strings
 
 
+class LabelWarning(UserWarning):
+    """Labels may not mean what they seem to: -1, one class only, classes that differ by case, an ambiguous index."""
+
+
 def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
     """Class number of each label (-1 where the label is unknown), and the sorted classes.
 
-    Labels are all int, all str or all bool; floats of integral value count as int, and so do booleans beside integers.
+    Labels are all int, all str or all bool. Floats of integral value count as int, and so do booleans among integers.
     A label is unknown if it is -1, None, NaN or a missing value of pandas or polars; other negative integers are
-    classes. In a NumPy array of fixed-width strings, "-1", "nan", "None" and "" are
-    unknown too, because NumPy converts missing values to these strings; elsewhere they are ordinary labels.
+    classes. In a NumPy array of fixed-width strings, "-1", "nan", "None" and "" are unknown too, because NumPy converts
+    missing values to these strings; elsewhere they are ordinary labels.
 
     Examples
     --------
@@ -70,7 +83,7 @@ def decode_labels(codes: Ints, classes: Labels) -> Labels:
 
 
 def is_unknown(labels: Labels) -> Mask:
-    """(n,) which of the labels that `decode_labels` gave are unknown."""
+    """(n,) which labels from `decode_labels` are unknown."""
     unknown = -1 if labels.dtype.kind == "i" else None
     return np.asarray(labels == np.array([unknown], dtype=labels.dtype if unknown else object), dtype=bool)
 
@@ -131,3 +144,61 @@ def _sorted_classes(labels: set[int | str]) -> Labels:
     if texts and numbers:
         raise TypeError(f"labels must be all int or all str, but there are {numbers[0]!r} and {texts[0]!r}")
     return np.array(texts, dtype=object) if texts else np.array(numbers, dtype=np.int64)
+
+
+def warn_about_minus_one(labels: Iterable[Any]) -> None:
+    """Warn if some labels of a mapping are -1, which is only needed where all nodes are listed."""
+    count = sum(map(_is_minus_one, labels))
+    if count:
+        subject = "1 seed has the label -1, which means unknown, and is" if count == 1 else None
+        subject = subject or f"{count} seeds have the label -1, which means unknown, and are"
+        warn(f"{subject} left out: leave such nodes out yourself, or rename the label if it is a class", LabelWarning)
+
+
+def warn_about_classes(classes: Labels, n_seeds: int, *, labels: Any = ()) -> None:
+    """Warn about classes that hint at a mistake; ``labels`` are the labels as given, if -1 may be among them."""
+    if len(classes) == 1:
+        _warn_about_one_class(classes.tolist()[0], n_seeds, _has_minus_one(labels))
+    elif classes.dtype == object:
+        _warn_about_spelling(classes)
+    elif classes.dtype.kind == "i" and classes[0] < -1 and _has_minus_one(labels):
+        warn(
+            f"the label -1 means unknown, but other negative labels such as {classes[0]} are classes: "
+            "rename the labels if -1 is a class too",
+            LabelWarning,
+        )
+
+
+def _has_minus_one(labels: Any) -> bool:
+    """Whether the label -1 occurs."""
+    if getattr(getattr(labels, "dtype", None), "kind", None) in ("b", "i", "u", "f"):  # NumPy or pandas
+        return bool((labels == -1).any())
+    to_list = getattr(labels, "tolist", None) or getattr(labels, "to_list", None)
+    return any(map(_is_minus_one, to_list() if to_list else labels))
+
+
+def _is_minus_one(label: Any) -> bool:
+    return isinstance(label, (int, float, np.number)) and bool(label == -1)
+
+
+def _warn_about_one_class(label: Any, n_seeds: int, minus_one: bool) -> None:
+    subject = "the only seed has" if n_seeds == 1 else f"all {n_seeds} seeds have"
+    unknown = " (-1 means unknown)" if minus_one else ""
+    warn(
+        f"{subject} the label {label!r}{unknown}, so all reached nodes get it: give seeds of another class too",
+        LabelWarning,
+    )
+
+
+def _warn_about_spelling(classes: Labels) -> None:
+    """Name two classes that differ only by case or by blanks around them."""
+    first: dict[str, str] = {}
+    for label in classes.tolist():
+        twin = first.setdefault(label.strip().casefold(), label)
+        if twin != label:
+            warn(
+                f"{twin!r} and {label!r} are two classes, though they differ only by case or blanks: "
+                "spell them alike if they are one",
+                LabelWarning,
+            )
+            return

@@ -1,9 +1,9 @@
-"""Seeds: the nodes whose labels are known."""
+"""The seeds of a graph: which nodes, their classes, and the temperatures at which they are held."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,15 @@ from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import warn
-from isotherm.seeds.advice import warn_about_classes, warn_about_minus_one
-from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
+from isotherm.graphs import Graph
+from isotherm.seeds.encoding import (
+    Labels,
+    decode_labels,
+    encode_labels,
+    warn_about_classes,
+    warn_about_minus_one,
+)
 from isotherm.seeds.series import index_of_nodes
-
-if TYPE_CHECKING:
-    from isotherm.graphs import Graph
 
 __all__ = ["RareClassWarning", "Seeds", "check_any"]
 
@@ -43,9 +46,9 @@ class Seeds:
         each seed has one certain label.
     weights
         (s,) how far each seed is trusted: a positive number, infinite if the seed is held at its temperature. None if
-        all seeds are held; see `isotherm.seeds.soft`.
+        all seeds are held. ``reading.py`` defines them.
     several
-        Whether each seed has a set of labels, possibly empty; see `isotherm.seeds.sets`.
+        Whether each seed has a set of labels, possibly empty.
     """
 
     nodes: Ints
@@ -56,7 +59,7 @@ class Seeds:
     several: bool = False
 
     @classmethod
-    def from_labels(cls, labels: Mapping[Any, Any] | Iterable[Any], graph: "Graph") -> "Seeds":
+    def from_labels(cls, labels: Mapping[Any, Any] | Iterable[Any], graph: Graph) -> "Seeds":
         """Read the seeds of a graph from a mapping or an array.
 
         Parameters
@@ -92,7 +95,7 @@ class Seeds:
         return cls(nodes[order], codes[known][order], classes)
 
     def take(self, places: NDArray[Any]) -> Self:
-        """Some of the seeds, by index or by mask; all classes are kept."""
+        """The seeds at these positions, or under this mask; all classes are kept."""
         return replace(
             self,
             nodes=self.nodes[places],
@@ -124,17 +127,17 @@ class Seeds:
 
     @property
     def shares(self) -> Doubles:
-        """(K,) share of each class among the seeds, each seed weighted by its `trust`."""
+        """(K,) the share of each class among the seeds, each seed weighted by its `trust`."""
         return self.by_class(self.trust) / self.trust.sum()
 
     @property
     def certainty(self) -> Doubles:
-        """(s,) probability of the most probable class of each seed."""
+        """(s,) the probability of the most probable class of each seed."""
         return np.ones(len(self.nodes)) if self.table is None else self.table.max(axis=1).toarray()
 
     @property
     def held(self) -> Self:
-        """The seeds that are held at their temperatures: those of infinite weight."""
+        """The seeds of infinite weight, which are held at their temperatures."""
         return self if self.weights is None else self.take(np.isinf(self.weights))
 
     @property
@@ -162,7 +165,7 @@ class Seeds:
         return (self.codes[:, None] == np.arange(self.n_classes)[columns]).astype(np.float64)
 
     def by_class(self, amounts: Doubles) -> Doubles:
-        """(K,) sums over the seeds of the amounts (s,), which each seed passes on to its classes."""
+        """(K,) the amounts (s,) of the seeds, summed by class; a distribution divides the amount of its seed."""
         if self.table is None:
             return np.bincount(self.codes, amounts, minlength=self.n_classes).astype(np.float64, copy=False)
         return np.asarray(amounts @ self.table)
@@ -181,7 +184,7 @@ class Seeds:
         return decode_labels(codes, self.classes)
 
     def warn_about_rare(self) -> None:
-        """Give one warning for all classes that have a single seed, if other classes have more."""
+        """Give one warning for all classes with a single seed, if other classes have more."""
         counts = self.counts if self.table is None else np.diff(self.table.tocsc().indptr)
         rare = self.classes[counts == 1].tolist()
         if rare and len(rare) < self.n_classes:
@@ -190,7 +193,7 @@ class Seeds:
             warn(f"{subject} a single seed", RareClassWarning)
 
 
-def _positions(ids: list[Any], known: Ints, graph: "Graph") -> Ints:
+def _positions(ids: list[Any], known: Ints, graph: Graph) -> Ints:
     """Positions in the graph of the ids whose label is known."""
     try:
         return graph.index([ids[place] for place in known.tolist()])
@@ -198,7 +201,7 @@ def _positions(ids: list[Any], known: Ints, graph: "Graph") -> Ints:
         raise ValueError(f"in the seeds, {error}") from None
 
 
-def _check_length(length: int, graph: "Graph") -> None:
+def _check_length(length: int, graph: Graph) -> None:
     if length not in (graph.n_nodes, graph.n_rows):
         rows = "" if graph.n_rows is None else f" ({graph.n_rows} of them rows)"
         nodes = f"the graph has {graph.n_nodes} nodes{rows}"
@@ -206,6 +209,6 @@ def _check_length(length: int, graph: "Graph") -> None:
 
 
 def check_any(n_seeds: int) -> None:
-    """Refuse to go on without seeds."""
+    """Raise an error if there are no seeds."""
     if n_seeds == 0:
         raise ValueError("there are no seeds: label some nodes of at least two classes")

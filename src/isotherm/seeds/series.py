@@ -1,26 +1,27 @@
-"""Labels and weights in a pandas Series: by node id if its index holds ids, otherwise by position."""
+"""Values in a pandas Series or DataFrame: by node id if its index holds ids, by position otherwise."""
 
 from typing import Any
 
 import numpy as np
 
+from isotherm.errors import warn
 from isotherm.graphs import Graph
-from isotherm.seeds.advice import advise
+from isotherm.seeds.encoding import LabelWarning
 
 __all__ = ["has_index", "index_of_nodes"]
 
 
 def has_index(values: Any) -> bool:
-    """Whether this is a pandas Series or DataFrame; without an import, since pandas is optional."""
+    """Whether this is a pandas Series or DataFrame; pandas is optional, and not imported for that."""
     return hasattr(values, "iloc") and hasattr(values, "index")
 
 
 def index_of_nodes(values: Any, graph: Graph, name: str) -> list[Any] | None:
-    """The node ids in the index of a pandas Series; None if its values are by position, or if it is something else.
+    """The node ids in the index of a pandas Series; None if its values are by position, or if it has no index.
 
-    The default index of pandas counts rows, so such values are by position. Any other index holds node ids if most of
-    its entries are nodes. If none of them is a node, and there are as many values as nodes, they are by position; if
-    both are text, that is worth a warning.
+    The default index of pandas counts rows, so the values are by position. Any other index holds node ids if most of
+    its entries are nodes. If no entry is a node, and there are as many values as nodes, the values are by position;
+    if the entries and the node ids are both text, there is a warning.
 
     Parameters
     ----------
@@ -29,7 +30,7 @@ def index_of_nodes(values: Any, graph: Graph, name: str) -> list[Any] | None:
     graph
         The graph of these nodes.
     name
-        What the values are, for errors: "labels" or "seed_weight".
+        The parameter that the values were given for, as errors call it: "labels" or "seed_weight".
 
     Raises
     ------
@@ -63,9 +64,10 @@ def index_of_nodes(values: Any, graph: Graph, name: str) -> list[Any] | None:
             "or drop it with reset_index(drop=True) if there is one entry per node, in the order of graph.nodes"
         )
     if isinstance(ids[0], str) and isinstance(nodes[0], str):
-        advise(
+        warn(
             f"no entry of the index of {name}, such as {ids[0]!r}, is a node, such as {nodes[0]!r}, so {name} is read "
-            "in the order of graph.nodes: set node ids as the index, or drop it with reset_index(drop=True)"
+            "in the order of graph.nodes: set node ids as the index, or drop it with reset_index(drop=True)",
+            LabelWarning,
         )
     return None
 
@@ -79,7 +81,7 @@ def _count_nodes(index: Any, graph: Graph) -> int:
 
 
 def _counts_rows(index: Any) -> bool:
-    """Whether this is the index that pandas makes by itself."""
+    """Whether this is the default index of pandas."""
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
@@ -91,9 +93,10 @@ def _check_row_numbers(length: int, fits: bool, graph: Graph, name: str) -> None
             f"give one entry per node, set node ids as the index, or pass {name}.to_dict() if these are nodes 0, 1, ..."
         )
     if not numbered and set(range(length)).issubset(graph.nodes.tolist()):
-        advise(
+        warn(
             f"{name} is read in the order of graph.nodes, which is not 0, 1, 2, ...: "
-            f"pass {name}.to_dict() if its index holds node ids"
+            f"pass {name}.to_dict() if its index holds node ids",
+            LabelWarning,
         )
 
 

@@ -3,19 +3,27 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from isotherm.cli.inputs.fitting import estimate_files, fit_files
-from isotherm.cli.inputs.on_workers import classify_on_workers, is_for_workers
+from isotherm.cli.inputs.fitting import classify_on_workers, estimate_files, fit_files, inputs_of
 from isotherm.cli.inputs.reading import labels_inside
-from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, LabelsOrInside, Quiet, Results, Strict
-from isotherm.cli.parameters import option
+from isotherm.cli.options import (
+    OUTPUT,
+    VARIABLES,
+    Edges,
+    Fitting,
+    LabelsOrInside,
+    Quiet,
+    Results,
+    Strict,
+    changed_options,
+    option,
+)
 from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
-from isotherm.cli.terminal.signals import exit_at_once
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import collected_warnings, refuse_warnings, say
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import option_name
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.inputs.reading import Files
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.study.tables import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]
@@ -57,46 +65,41 @@ def classify(
     status: 0 success, 2 bad input, 3 warnings with --strict, 1 an error inside
     isotherm.
     """
-    stages = Stages(quiet=quiet)
-    with collected_warnings(quiet) as warned:
-        with exit_at_once():
-            seeds, reading = labels_inside(edges, seeds, fitting.reading, usage=("classify", "SEEDS"))
-            fitting, sources = replace(fitting, reading=reading), [edges, seeds, *reading.seeds, *reading.edges]
-            confidence = not fitting.solving.no_confidence
-            if estimate:
-                print(estimate_files([edges, seeds], fitting, stages))
-                return
-            if is_for_workers(fitting, results):
-                told = classify_on_workers([edges, seeds], fitting, results, stages)
-                if not quiet:
-                    say(told)
-                return
-            check_results(results, sources, several=fitting.kinds.multi_label, confidence=confidence)
-            clf, files = fit_files([edges, seeds], fitting, stages)
-            check_kept(clf, results)
-            calibration = calibrated(clf, stages)
-            hidden = _hidden_accuracy(clf, files, stages) if confidence else None
+    with Job(quiet=quiet, strict=strict) as job:
+        seeds, reading = labels_inside(edges, seeds, fitting.reading, usage=("classify", "SEEDS"))
+        fitting = replace(fitting, reading=reading)
+        names, confidence = [edges, seeds], not fitting.solving.no_confidence
+        if results.output.endswith("/") and not estimate:
+            job.say(classify_on_workers(names, fitting, results, job))
+            return
+        check_results(results, [*names, *inputs_of(fitting)], several=fitting.kinds.multi_label, confidence=confidence)
+        if estimate:
+            print(estimate_files(names, fitting, job))
+            unused = ", ".join(map(option_name, changed_options(results)))
+            job.say(*[f"nothing is labelled or written, so these options had no effect: {unused}"] * bool(unused))
+            return
+        clf, files = fit_files(names, fitting, job)
+        check_kept(clf, results)
+        calibration = calibrated(clf, job)
+        hidden = _hidden_accuracy(clf, files, job) if confidence else None
         summary = write_results(
             clf,
             results,
-            stages,
+            job,
             calibration=calibration,
             layouts=files.layouts,
             repeated_edges_counted=files.counted,
-            warnings=warned,
+            warnings=job.warnings,
             hidden_seeds=hidden and hidden._asdict(),
         )
-    if not quiet:
-        say(f"{files}\n\n{summary.text()}")
-    if strict:
-        refuse_warnings(warned, quiet=quiet)
+        job.say(f"{files}\n\n{summary.text()}")
 
 
-def _hidden_accuracy(clf: "DirichletClassifier", files: "Files", stages: Stages) -> "HiddenAccuracy | None":
+def _hidden_accuracy(clf: "DirichletClassifier", files: "Files", job: Job) -> "HiddenAccuracy | None":
     """For a table: how well hidden seeds are found, and how well without the graph."""
     if files.vectors is None:
         return None
     from isotherm.study.tables import hidden_accuracy
 
-    with stages.stage("comparing"):
+    with job.stage("comparing"):
         return hidden_accuracy(clf, files.graph, files.vectors, files.known)

@@ -1,18 +1,25 @@
 """``isotherm explain``: the seeds that heat a node."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from isotherm.cli.inputs.fitting import split_arguments
-from isotherm.cli.options import OUTPUT, VARIABLES, Fitting, Force, OutputFormat, Quiet, SafeCells, Strict
-from isotherm.cli.parameters import at_least, option, positional
-from isotherm.cli.terminal import wording
-from isotherm.cli.terminal.signals import exit_at_once
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.tables import counted
-from isotherm.cli.terminal.wording import UsageError, collected_warnings, refuse_warnings, say, usage_errors
-
-if TYPE_CHECKING:
-    from isotherm.insight.explain.explanation import Explanation
+from isotherm.cli.inputs.fitting import inputs_of, split_arguments
+from isotherm.cli.options import (
+    OUTPUT,
+    VARIABLES,
+    Fitting,
+    Quiet,
+    Strict,
+    TableFormat,
+    at_least,
+    changed_options,
+    leave_out,
+    option,
+    output_option,
+    positional,
+)
+from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, option_name
 
 __all__ = ["EXAMPLES", "USAGE", "explain"]
 
@@ -26,7 +33,7 @@ Examples:
   isotherm classify edges.csv seeds.csv -o labels.csv --save model.npz
   isotherm explain model.npz dan eve -o shares.csv
 """
-ROWS = 10  # seeds shown to people by default
+SEEDS, PATHS = 10, 3  # what people see by default
 
 
 def explain(
@@ -36,7 +43,7 @@ def explain(
     top: Annotated[
         int | None,
         option(
-            f"How many seeds; by default {ROWS}, or all with --json or --output.",
+            f"How many seeds; by default {SEEDS}, or all with --json or --output.",
             "N",
             name=("--top", "-n"),
             validator=at_least(1),
@@ -44,22 +51,17 @@ def explain(
         ),
     ] = None,
     paths: Annotated[
-        int, option("For how many of them the strongest path is shown.", "N", validator=at_least(0), group=OUTPUT)
-    ] = 3,
-    json: Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)] = False,
-    output: Annotated[
-        str | None,
+        int | None,
         option(
-            "Write a table: node, seed, label, share.",
-            "FILE",
-            name=("--output", "-o"),
-            allow_leading_hyphen=True,
+            f"For how many of them the strongest path is shown; by default {PATHS}.",
+            "N",
+            validator=at_least(0),
             group=OUTPUT,
         ),
     ] = None,
-    output_format: OutputFormat = None,
-    force: Force = False,
-    safe_cells: SafeCells = False,
+    json: Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)] = False,
+    output: Annotated[str | None, output_option("Write a table: node, seed, label, share.")] = None,
+    table: TableFormat = TableFormat(),  # noqa: B008 - frozen
     quiet: Quiet = False,
     strict: Strict = False,
     fitting: Fitting = Fitting(),  # noqa: B008 - frozen
@@ -70,55 +72,41 @@ def explain(
     reaches this seed before any other. The shares of a class add up to its
     temperature. The path is the most probable one.
     """
-    stages = Stages(quiet=quiet)
-    with collected_warnings(quiet) as warned, exit_at_once():
+    with Job(quiet=quiet, strict=strict) as job:
         source = split_arguments("explain", names, "NODE")
-        if output == "-" and json:
-            raise UsageError("--output and --json are both for standard output: give one of them")
+        _check(output, table, json, paths)
+        sources = [*source.files, *inputs_of(fitting)]
+        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
+        clf, layouts = source.fitted(job, fitting)
+        from isotherm.cli.reports.explanations import explained_nodes, matching_nodes, share_columns
+
+        nodes = matching_nodes(source.rest, clf.graph_)
+        for_people = not json and output is None
+        with job.stage("explaining"):
+            explanations = clf.explain_many(nodes)
+            reports = explained_nodes(
+                clf,
+                explanations if for_people or json else [],
+                top=SEEDS if for_people and top is None else top,
+                paths=PATHS if paths is None else paths,
+            )
+        if layouts:
+            job.say(f"{layouts}\n")
         if output is not None:
-            source.check_output(output, output_format, force, (*fitting.reading.seeds, *fitting.reading.edges))
-        clf, layouts = source.fitted(stages, fitting)
-        from isotherm.cli.reports.accounts import accounts, found_nodes
+            job.say(write_columns(output, share_columns(explanations, top), table))
+        if json:
+            from json import dumps
 
-        nodes = found_nodes(source.rest, clf.graph_)
-        people = not json and output is None
-        with stages.stage("explaining"):
-            explained = clf.explain_many(nodes)
-            shown = explained if people or json else []
-            found = accounts(clf, shown, top=ROWS if people and top is None else top, paths=paths)
-    if layouts and not quiet:
-        say(f"{layouts}\n")
-    if output is not None:
-        rows = _write(output, _columns(explained, top), output_format, force, safe_cells)
-        if not quiet:
-            say(f"{counted(rows, 'row')} to {'standard output' if output == '-' else output}")
-    if json:
-        from json import dumps
-
-        print(dumps([account.plain() for account in found], indent=2, ensure_ascii=False))
-    elif people:
-        print("\n\n".join(account.text() for account in found))
-    if strict:
-        refuse_warnings(warned, quiet=quiet)
+            print(dumps([report.plain() for report in reports], indent=2, ensure_ascii=False))
+        elif for_people:
+            print("\n\n".join(report.text() for report in reports))
 
 
-def _columns(explained: "list[Explanation]", top: int | None) -> dict[str, list[object]]:
-    """One row for each node and each of its seeds."""
-    from isotherm.cli.reports.accounts import joined
-
-    columns: dict[str, list[object]] = {"node": [], "seed": [], "label": [], "share": []}
-    for each in explained:
-        columns["node"] += [each.node] * len(each.seed[:top])
-        columns["seed"] += each.seed[:top].tolist()
-        columns["label"] += map(joined, each.label[:top].tolist())
-        columns["share"] += each.share[:top].tolist()
-    return columns
-
-
-def _write(
-    output: str, columns: dict[str, list[object]], output_format: str | None, force: bool, safe_cells: bool
-) -> int:
-    from isotherm.io import write_table
-
-    with usage_errors(wording.OUTPUT):
-        return write_table(output, columns, format=output_format, force=force, safe_cells=safe_cells)
+def _check(output: str | None, table: TableFormat, json: bool, paths: int | None) -> None:
+    """Refuse options that contradict each other, or that have no effect."""
+    if output == "-" and json:
+        raise UsageError("--output and --json are both for standard output: give one of them")
+    for name in changed_options(table) if output is None else ():
+        raise UsageError(f"{option_name(name)} is for a table: name its file with --output, or {leave_out(name)}")
+    if paths is not None and output is not None and not json:
+        raise UsageError(f"--paths is not for the table of --output: {leave_out('paths')}, or add --json")

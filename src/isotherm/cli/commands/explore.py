@@ -3,11 +3,26 @@
 import os
 from typing import Annotated
 
+from isotherm.cli.inputs.fitting import check_options, classifier_of, connect_to_cluster
 from isotherm.cli.inputs.reading import read_seeded
-from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Quiet
-from isotherm.cli.parameters import at_least, class_weights, option, positional
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import UsageError, collected_warnings, say, usage_errors
+from isotherm.cli.options import (
+    OUTPUT,
+    UNSEEDED,
+    VARIABLES,
+    Edges,
+    Fitting,
+    Quiet,
+    Solving,
+    at_least,
+    changed_options,
+    leave_out,
+    names_of,
+    option,
+    positional,
+)
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, option_name, usage_errors
+from isotherm.cli.terminal.process import exit_cleanly
 
 __all__ = ["EXAMPLES", "USAGE", "explore"]
 
@@ -43,24 +58,32 @@ def explore(
     The page runs on this machine only, and contacts no other. Each label is
     kept in a log at once; with the same log, the page is where it was.
     """
-    stages = Stages(quiet=quiet)
-    if fitting.table.features is not None:
-        raise UsageError("the page goes by links alone: leave out --features")
-    with collected_warnings(quiet):
-        graph, known, source = read_seeded(edges, seeds, stages, fitting)
-    from isotherm.classifier import DirichletClassifier
-    from isotherm.page.page_methods import Opening, open_page
+    _check(fitting, seeds)
+    with Job(quiet=quiet) as job:
+        graph, known, source = read_seeded(edges, seeds, job, fitting)
+        from isotherm.page.page_methods import Opening, open_page
 
-    kept = log or _beside(edges if seeds is None else seeds)
-    name = "standard input" if edges == "-" else os.path.basename(edges)
-    if not quiet:
-        say(f"{graph!r}")
-    with usage_errors():
-        weights = class_weights(fitting.class_weight, known.values())
-        clf = DirichletClassifier(rule=fitting.rule, class_weight=weights, **fitting.solving.for_classifier())
-        open_page(graph, known, clf, Opening(port=port, browser=not no_browser, log=kept, name=name, source=source))
+        log = log or _log_of(edges if seeds is None else seeds)
+        name = "standard input" if edges == "-" else os.path.basename(edges)
+        job.say(f"{graph!r}")
+        with exit_cleanly(), usage_errors():
+            connect_to_cluster(fitting.solving)
+            clf = classifier_of(fitting, known.values())
+            open_page(graph, known, clf, Opening(port=port, browser=not no_browser, log=log, name=name, source=source))
 
 
-def _beside(path: str) -> str:
-    """Where labels are kept unless it is said."""
+def _check(fitting: Fitting, seeds: str | None) -> None:
+    """Refuse options that the page has no use for."""
+    for name in {"features", "evidence"}.intersection(changed_options(fitting)):
+        raise UsageError(f"the page goes by links alone: {leave_out(name)}")
+    if seeds is None:
+        for name in changed_options(fitting, allowed=(*UNSEEDED, *names_of(Solving), "rule")):
+            raise UsageError(
+                f"{option_name(name)} is about seeds: name their file after the edges, or {leave_out(name)}"
+            )
+    check_options(fitting)
+
+
+def _log_of(path: str) -> str:
+    """The default log for a file of seeds or edges."""
     return "isotherm-explore.log" if path == "-" else f"{path}.explore.log"

@@ -2,12 +2,21 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs.reading import check_apart
-from isotherm.cli.options import OUTPUT, VARIABLES, EdgeReading, Force, Quiet
-from isotherm.cli.parameters import in_bytes, option, positional
-from isotherm.cli.terminal.panics import hidden_panics
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import UsageError, say, usage_errors
+from isotherm.cli.options import (
+    OUTPUT,
+    VARIABLES,
+    EdgeReading,
+    Force,
+    Quiet,
+    in_bytes,
+    option,
+    output_option,
+    positional,
+)
+from isotherm.cli.outputs import check_apart
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, usage_errors
+from isotherm.cli.terminal.process import exit_cleanly, hidden_panics
 
 __all__ = ["EXAMPLES", "USAGE", "pack"]
 
@@ -24,9 +33,7 @@ Examples:
 
 def pack(
     *edges: Annotated[str, positional("Files of edges, or folders of such files; all are one graph.")],
-    output: Annotated[
-        str, option("Folder for the graph, such as graph.iso.", "FOLDER", name=("--output", "-o"), group=OUTPUT)
-    ],
+    output: Annotated[str, output_option("Folder for the graph, such as graph.iso.", "FOLDER")],
     simple: Annotated[bool, option("Count parallel edges once, and ignore all weights.", group=OUTPUT)] = False,
     max_memory: Annotated[
         str | None, option("Memory to use, such as 4GB; by default half of what is free.", "SIZE", group=OUTPUT)
@@ -45,21 +52,22 @@ def pack(
     """
     if not edges:
         raise UsageError("isotherm pack needs files of edges; see isotherm pack --help")
+    if simple and reading.weight is not None:
+        raise UsageError(f"--simple and --weight {reading.weight} contradict each other: give one of them")
     check_apart(output, edges)
-    stages = Stages(quiet=quiet)
-    with stages.stage("packing") as bar, usage_errors(), hidden_panics():
-        from isotherm.io import pack_edges
+    with Job(quiet=quiet) as job:
+        with exit_cleanly(), job.stage("packing") as bar, usage_errors(), hidden_panics():
+            from isotherm.io import pack_edges
 
-        graph = pack_edges(
-            edges,
-            output,
-            **reading.for_edges(),
-            simple=simple,
-            max_memory=None if max_memory is None else in_bytes(max_memory),
-            force=force,
-            progress=bar.amount,
-        )
-    if not quiet:
+            graph = pack_edges(
+                edges,
+                output,
+                **reading.for_edges(),
+                simple=simple,
+                max_memory=None if max_memory is None else in_bytes(max_memory),
+                force=force,
+                progress=bar.amount,
+            )
         kinds = f"{'directed, ' * graph.directed}{'weighted' if graph.weighted else 'unweighted'}"
         counts = f"{graph.n_nodes:,} nodes, {graph.n_edges:,} edges, {kinds}"
-        say(f"{output}: {counts}, packed in {stages.seconds['total']:.1f} s")
+        job.say(f"{output}: {counts}, packed in {job.seconds['total']:.1f} s")

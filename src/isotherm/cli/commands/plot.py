@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs.fitting import fit_files
-from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Force, Labels, Quiet
-from isotherm.cli.parameters import option
-from isotherm.cli.terminal.signals import exit_at_once
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import collected_warnings, say, usage_errors
+from isotherm.cli.inputs.fitting import fit_files, inputs_of
+from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Force, Labels, Quiet, option, output_option
+from isotherm.cli.outputs import check_apart
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import usage_errors
+from isotherm.cli.terminal.process import exit_cleanly
 
 __all__ = ["EXAMPLES", "plot"]
 
@@ -25,9 +25,7 @@ def plot(
     seeds: Labels,
     /,
     *,
-    output: Annotated[
-        str, option("File for the map: .png, .svg, .pdf or .html.", "FILE", name=("--output", "-o"), group=OUTPUT)
-    ],
+    output: Annotated[str, output_option("File for the map: .png, .svg, .pdf or .html.")],
     title: Annotated[str, option("Text above the map; by default the name of the edges.", "TEXT", group=OUTPUT)] = "",
     force: Force = False,
     quiet: Quiet = False,
@@ -38,18 +36,15 @@ def plot(
     Neighbours are near each other on the map. Seeds have rings. An .html file
     holds everything it needs, and can be panned, zoomed and searched.
     """
-    stages = Stages(quiet=quiet)
-    with collected_warnings(quiet), exit_at_once():
-        from isotherm.cli.inputs.reading import check_apart
+    with Job(quiet=quiet) as job:
         from isotherm.page.picture import check_picture
 
-        check_apart(output, [edges, seeds, *fitting.reading.seeds, *fitting.reading.edges])
+        check_apart(output, [edges, seeds, *inputs_of(fitting)])
         with usage_errors():
             check_picture(output, force=force)
-        clf, files = fit_files([edges, seeds], fitting, stages)
-        with stages.stage("placing"):
+        clf, files = fit_files([edges, seeds], fitting, job)
+        with job.stage("placing"):
             files.graph.layout()
-    with stages.stage("drawing"), usage_errors():
-        clf.plot(output, title=title or edges, force=force)
-    if not quiet:
-        say(f"{files}\nthe map of {files.graph.n_nodes:,} nodes to {output}")
+        with exit_cleanly(), job.stage("drawing"), usage_errors():
+            clf.plot(output, title=title or edges, force=force)
+        job.say(f"{files}\nthe map of {files.graph.n_nodes:,} nodes to {output}")

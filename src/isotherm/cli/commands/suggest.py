@@ -3,15 +3,26 @@
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from isotherm.cli.inputs.fitting import Source, split_arguments
+from isotherm.cli.inputs.fitting import Source, check_options, inputs_of, split_arguments
 from isotherm.cli.inputs.reading import labels_inside, read_unseeded
-from isotherm.cli.options import OUTPUT, VARIABLES, Fitting, Force, Output, OutputFormat, Quiet, SafeCells, Strict
-from isotherm.cli.parameters import at_least, option, positional
-from isotherm.cli.terminal import wording
-from isotherm.cli.terminal.signals import exit_at_once
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.tables import counted
-from isotherm.cli.terminal.wording import UsageError, collected_warnings, refuse_warnings, say, usage_errors
+from isotherm.cli.options import (
+    OUTPUT,
+    UNSEEDED,
+    VARIABLES,
+    Fitting,
+    Output,
+    Quiet,
+    Strict,
+    TableFormat,
+    at_least,
+    changed_options,
+    leave_out,
+    option,
+    positional,
+)
+from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
 
 __all__ = ["EXAMPLES", "USAGE", "suggest"]
@@ -46,9 +57,7 @@ def suggest(
         option("List the most probable members of a class: --policy likely.", "LABEL", name="--class", group=OUTPUT),
     ] = None,
     output: Output = "-",
-    output_format: OutputFormat = None,
-    force: Force = False,
-    safe_cells: SafeCells = False,
+    table: TableFormat = TableFormat(),  # noqa: B008 - frozen
     quiet: Quiet = False,
     strict: Strict = False,
     fitting: Fitting = Fitting(),  # noqa: B008 - frozen
@@ -62,8 +71,7 @@ def suggest(
     to isotherm update, or to classify with --seeds. Without seeds, it lists the
     nodes to begin with; filled in, the table is a file of seeds.
     """
-    stages = Stages(quiet=quiet)
-    with collected_warnings(quiet) as warned, exit_at_once():
+    with Job(quiet=quiet, strict=strict) as job:
         source = split_arguments("suggest", names, seedless=True)
         if source.rest:
             raise UsageError(
@@ -72,46 +80,39 @@ def suggest(
         if source.seedless and fitting.reading.label is not None:
             seeds, reading = labels_inside(source.files[0], None, fitting.reading, usage=("suggest", "SEEDS"))
             source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
-        source.check_output(output, output_format, force, (*fitting.reading.seeds, *fitting.reading.edges))
+        sources = [*source.files, *inputs_of(fitting)]
+        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
         policy = policy or ("diverse" if label is None else "likely")
         if source.seedless:
             if label is not None:
                 raise UsageError("--class needs seeds that show what the class is: name their file after the edges")
-            table, layouts = _first_sheet(source.files[0], stages, fitting, number, policy)
+            sheet, layouts = _first_sheet(source.files[0], job, fitting, number, policy)
         else:
-            clf, layouts = source.fitted(stages, fitting)
-            with stages.stage("suggesting"), usage_errors({Option("label"): "--class"}):
-                from isotherm.cli.reports.sheets import sheet
+            clf, layouts = source.fitted(job, fitting)
+            with job.stage("suggesting"), usage_errors({Option("label"): "--class"}):
+                from isotherm.cli.reports.explanations import sheet_columns
                 from isotherm.io import labels_like
 
                 wanted = None if label is None else labels_like({0: label}, clf.classes_.tolist())[0]
                 nodes, values = clf.suggest(number, policy=policy, label=wanted, return_values=True)
-                table = sheet(nodes, values, clf)
-    from isotherm.io import write_table
-
-    with usage_errors(wording.OUTPUT):
-        rows = write_table(output, table, format=output_format, force=force, safe_cells=safe_cells)
-    if not quiet:
-        where = "standard output" if output == "-" else output
-        say("\n".join(filter(None, [layouts, f"{counted(rows, 'row')} to {where}"])))
-    if strict:
-        refuse_warnings(warned, quiet=quiet)
+                sheet = sheet_columns(nodes, values, clf)
+        job.say("\n".join(filter(None, [layouts, write_columns(output, sheet, table)])))
 
 
-def _first_sheet(
-    edges: str, stages: Stages, fitting: Fitting, number: int, policy: str
-) -> tuple[dict[str, list[Any]], str]:
+def _first_sheet(edges: str, job: Job, fitting: Fitting, number: int, policy: str) -> tuple[dict[str, list[Any]], str]:
     """The sheet for a graph without seeds, and how the graph was read."""
     if fitting.reading.seeds:
         raise UsageError(f"--seeds adds to a file of seeds: name that file after {edges}")
     if fitting.table.features is not None:
         raise UsageError("without seeds, suggestions go by links alone: leave out --features")
-    graph, layout = read_unseeded(edges, stages, fitting)
-    with stages.stage("suggesting"), usage_errors():
-        from isotherm.cli.reports.sheets import sheet
-        from isotherm.insight.suggest.first import suggest as suggest_first
+    for name in changed_options(fitting, allowed=(*UNSEEDED, "threads")):
+        raise UsageError(f"without seeds nothing is fitted: {leave_out(name)}, or name a file of seeds after {edges}")
+    check_options(fitting)
+    graph, layout = read_unseeded(edges, job, fitting)
+    with job.stage("suggesting"), usage_errors():
+        from isotherm.cli.reports.explanations import sheet_columns
+        from isotherm.insight.suggestion import suggest as suggest_first
 
-        nodes, values = suggest_first(
-            graph, number, policy=policy, return_values=True, n_threads=fitting.solving.threads
-        )
-    return sheet(nodes, values, None), f"{layout}\nno seeds: these nodes are the best to begin with"
+        threads = fitting.solving.threads
+        nodes, values = suggest_first(graph, number, policy=policy, return_values=True, n_threads=threads)
+    return sheet_columns(nodes, values, None), f"{layout}\nno seeds: these nodes are the best to begin with"

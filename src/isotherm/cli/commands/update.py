@@ -4,13 +4,22 @@ from typing import Annotated
 
 from isotherm.cli.inputs.fitting import load_model
 from isotherm.cli.inputs.reading import read_answers
-from isotherm.cli.options import OPTIONS, VARIABLES, LabelReading, Labels, Quiet, Results, Strict
-from isotherm.cli.parameters import at_least, option, positional
+from isotherm.cli.options import (
+    OPTIONS,
+    VARIABLES,
+    LabelReading,
+    Labels,
+    Quiet,
+    Results,
+    Strict,
+    at_least,
+    option,
+    positional,
+)
 from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
-from isotherm.cli.terminal.signals import exit_at_once
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.tables import counted
-from isotherm.cli.terminal.wording import collected_warnings, refuse_warnings, say, usage_errors
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import usage_errors
+from isotherm.cli.terminal.text import counted
 
 __all__ = ["EXAMPLES", "update"]
 
@@ -47,22 +56,20 @@ def update(
     left out. The solve starts from the temperatures of the model, which is much
     faster than a new one. Graph, rule and other options are those of the model.
     """
-    stages = Stages(quiet=quiet)
-    with collected_warnings(quiet) as warned:
-        with exit_at_once():
-            check_results(results, [model, answers, *reading.seeds])
-            clf = load_model(model, stages)
-            clf.n_threads = threads or clf.n_threads
-            names, missing = [answers, *reading.seeds], ignore_missing_seeds
-            read = read_answers(names, clf, stages, model=model, reading=reading, ignore_missing=missing)
-            with stages.stage("solving") as bar, usage_errors():
-                clf.update(add=read.known, progress=None if clf.tol is None else bar.errors(clf.tol))
-            check_kept(clf, results)
-            calibration = calibrated(clf, stages)
-        facts = {"layouts": read.layouts, "warnings": warned}
-        summary = write_results(clf, results, stages, calibration=calibration, **facts)
-    if not quiet:
+    with Job(quiet=quiet, strict=strict) as job:
+        names = [answers, *reading.seeds]
+        check_results(results, [model, *names])
+        clf = load_model(model, job)
+        clf.n_threads = threads or clf.n_threads
+        check_results(
+            results, [model, *names], several=clf.fitted_.outcome.several, confidence=clf.calibration is not None
+        )
+        read = read_answers(names, clf, job, model=model, reading=reading, ignore_missing=ignore_missing_seeds)
+        with job.stage("solving") as bar, usage_errors():
+            clf.update(add=read.known, progress=None if clf.tol is None else bar.errors(clf.tol))
+        check_kept(clf, results)
+        calibration = calibrated(clf, job)
+        facts = {"layouts": read.layouts, "warnings": job.warnings}
+        summary = write_results(clf, results, job, calibration=calibration, **facts)
         layouts = "\n".join(f"{name}: {layout}" for name, layout in read.layouts.items())
-        say(f"{layouts}\n{counted(len(read.known), 'answer')} added\n\n{summary.text()}")
-    if strict:
-        refuse_warnings(warned, quiet=quiet)
+        job.say(f"{layouts}\n{counted(len(read.known), 'answer')} added\n\n{summary.text()}")

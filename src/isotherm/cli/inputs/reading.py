@@ -1,18 +1,18 @@
 """The files that commands read: a graph, and labels of its nodes."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from isotherm.cli.options import Fitting, LabelKinds, LabelReading, Reading, TableOptions
-from isotherm.cli.terminal.panics import hidden_panics
-from isotherm.cli.terminal.stages import Bar, Stages
-from isotherm.cli.terminal.tables import shown
-from isotherm.cli.terminal.wording import UsageError, usage_errors
+from isotherm.cli.options import Fitting, LabelKinds, LabelReading, Reading, VectorOptions
+from isotherm.cli.terminal.job import Bar, Job
+from isotherm.cli.terminal.messages import UsageError, usage_errors
+from isotherm.cli.terminal.process import hidden_panics
+from isotherm.cli.terminal.text import shown
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout
     from isotherm.io.labelled import LabelOptions, MatchedLabels
@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 __all__ = [
     "Answers",
     "Files",
-    "check_apart",
     "labels_inside",
     "read_answers",
     "read_files",
     "read_seeded",
     "read_unseeded",
-    "same_file",
 ]
 
 
@@ -52,12 +50,12 @@ class Files(NamedTuple):
 def read_files(
     edges: str,
     labels: str,
-    stages: Stages,
+    stages: Job,
     *,
     reading: Reading,
     kinds: LabelKinds,
     ignore_missing: bool,
-    table: TableOptions = TableOptions(),  # noqa: B008 - frozen
+    table: VectorOptions = VectorOptions(),  # noqa: B008 - frozen
     threads: int | None = None,
     unread: bool = False,
 ) -> Files:
@@ -84,7 +82,7 @@ def read_files(
     return Files(graph, found.known, seeds, layouts, found.files[0].layout, vectors, counted)
 
 
-def read_unseeded(edges: str, stages: Stages, fitting: Fitting) -> "tuple[Graph, str]":
+def read_unseeded(edges: str, stages: Job, fitting: Fitting) -> "tuple[Graph, str]":
     """Read a graph, or a table whose rows become one, without any label; and how it is laid out."""
     with stages.stage("reading") as bar, hidden_panics():
         read, _ = _read_graph(edges, bar, fitting.reading, fitting.table, fitting.solving.threads)
@@ -92,7 +90,7 @@ def read_unseeded(edges: str, stages: Stages, fitting: Fitting) -> "tuple[Graph,
 
 
 def _read_graph(
-    edges: str, bar: Bar, reading: Reading, table: TableOptions, threads: int | None
+    edges: str, bar: Bar, reading: Reading, table: VectorOptions, threads: int | None
 ) -> "tuple[GraphFile, Any]":
     """A graph; or a table, and the graph of its nearest rows."""
     from isotherm.io import read_graph_file
@@ -144,7 +142,7 @@ class Answers(NamedTuple):
 def read_answers(
     names: Sequence[str],
     clf: "DirichletClassifier",
-    stages: Stages,
+    stages: Job,
     *,
     model: str,
     reading: LabelReading,
@@ -183,7 +181,7 @@ def _layouts(found: "MatchedLabels") -> dict[str, str]:
     }
 
 
-def _read_table(path: str, table: TableOptions, threads: int | None) -> "tuple[GraphFile, Any]":
+def _read_table(path: str, table: VectorOptions, threads: int | None) -> "tuple[GraphFile, Any]":
     """The graph of the nearest rows of a table, and the table."""
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
@@ -196,7 +194,7 @@ def _read_table(path: str, table: TableOptions, threads: int | None) -> "tuple[G
 
 
 def read_seeded(
-    edges: str, labels: str | None, stages: Stages, fitting: Fitting
+    edges: str, labels: str | None, stages: Job, fitting: Fitting
 ) -> "tuple[Graph, dict[Any, Any], tuple[str, Layout] | None]":
     """Read a graph, one certain label for some nodes, and the name and the layout of their file, if there is one."""
     if labels is None:
@@ -217,19 +215,6 @@ def read_seeded(
         known = certain_seeds(files.seeds, files.graph)
     name = "seeds.csv" if labels == "-" else os.path.basename(labels)
     return files.graph, known, (name, files.seeds_layout)
-
-
-def check_apart(target: str, sources: Iterable[str]) -> None:
-    """Refuse to write to a file that is read."""
-    if target != "-" and any(same_file(source, target) for source in sources):
-        raise UsageError(f"{target} is also an input: give the output another name")
-
-
-def same_file(one: str, other: str) -> bool:
-    """Whether two names stand for one file, or both for standard input or output."""
-    if "-" in (one, other):
-        return one == other
-    return os.path.realpath(one) == os.path.realpath(other) and not os.path.realpath(one).startswith("/dev/")
 
 
 def _described(layout: "Layout", first: Any) -> str:

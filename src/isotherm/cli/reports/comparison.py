@@ -6,8 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from isotherm.cli.reports.latex import score_table
-from isotherm.cli.terminal.tables import aligned, counted, plus_minus
-from isotherm.cli.terminal.wording import usage_errors
+from isotherm.cli.terminal.messages import usage_errors
+from isotherm.cli.terminal.text import aligned, counted, plus_minus
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,8 @@
 import os
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.terminal.tables import shown
-from isotherm.cli.terminal.wording import UsageError, usage_errors
+from isotherm.cli.terminal.messages import UsageError, usage_errors
+from isotherm.cli.terminal.text import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

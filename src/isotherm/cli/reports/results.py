@@ -4,16 +4,17 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.inputs.reading import check_apart, same_file
 from isotherm.cli.options import Results
-from isotherm.cli.terminal import wording
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import UsageError, usage_errors
+from isotherm.cli.outputs import check_apart, same_file
+from isotherm.cli.terminal import messages
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, usage_errors
+from isotherm.cli.terminal.process import exit_cleanly
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.reports.summary import Summary
-    from isotherm.insight.confidence.calibration import Calibration
+    from isotherm.dirichlet_classifier import DirichletClassifier
+    from isotherm.probability.calibration import Calibration
 
 __all__ = ["calibrated", "check_kept", "check_results", "write_results"]
 
@@ -35,9 +36,9 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
 def _check_targets(results: Results, sources: Sequence[str]) -> None:
     from isotherm.files import check_target
     from isotherm.io import check_output
-    from isotherm.io.writing.models import check_model
+    from isotherm.io.models import check_model
 
-    with usage_errors(wording.OUTPUT):
+    with usage_errors(messages.OUTPUT):
         check_output(results.output, force=results.force, format=results.output_format)
         if results.json_summary is not None:
             check_target(results.json_summary, force=results.force)
@@ -59,11 +60,11 @@ def check_kept(clf: "DirichletClassifier", results: Results) -> None:
         raise UsageError("there are too many classes to keep all temperatures; raise --max-memory")
 
 
-def calibrated(clf: "DirichletClassifier", stages: Stages) -> "Calibration | None":
+def calibrated(clf: "DirichletClassifier", job: Job) -> "Calibration | None":
     """Compute confidence now, so that its time is counted here; its calibration, if there is one."""
     if clf.calibration is None:
         return None
-    with stages.stage("calibrating"):
+    with job.stage("calibrating"):
         clf.confidence_  # noqa: B018
         outcome = clf.fitted_.outcome
         return clf.calibration_ if outcome.kept and not outcome.several else None
@@ -72,32 +73,32 @@ def calibrated(clf: "DirichletClassifier", stages: Stages) -> "Calibration | Non
 def write_results(
     clf: "DirichletClassifier",
     results: Results,
-    stages: Stages,
+    job: Job,
     *,
     calibration: "Calibration | None",
     **facts: Any,
 ) -> "Summary":
-    """Save the classifier, write the labels and the summary, and give the summary; ``facts`` are more of its fields."""
-    if results.save is not None:
-        with stages.stage("saving"), usage_errors(culprit=results.save):
-            clf.save(results.save, force=results.force)
-    rows = _write_labels(clf, results, stages)
+    """Save the classifier, write labels and summary, and return the summary; ``facts`` are more of its fields."""
     from isotherm.cli.reports.summary import Summary
+    from isotherm.files import writing
 
-    output = "standard output" if results.output == "-" else results.output
-    summary = Summary.of(clf, stages.seconds, calibration, rows=rows, output=output, model=results.save or "", **facts)
-    for target in ("-" if results.json else None, results.json_summary):
-        if target is not None:
-            from isotherm.files import writing
-
-            with usage_errors(), writing(target, force=results.force) as file:
-                file.write(summary.json())
+    with exit_cleanly():
+        if results.save is not None:
+            with job.stage("saving"), usage_errors(culprit=results.save):
+                clf.save(results.save, force=results.force)
+        rows = _write_labels(clf, results, job)
+        output, model = "standard output" if results.output == "-" else results.output, results.save or ""
+        summary = Summary.of(clf, job.seconds, calibration, rows=rows, output=output, model=model, **facts)
+        for target in ("-" if results.json else None, results.json_summary):
+            if target is not None:
+                with usage_errors(), writing(target, force=results.force) as file:
+                    file.write(summary.json())
     return summary
 
 
-def _write_labels(clf: "DirichletClassifier", results: Results, stages: Stages) -> int:
-    with stages.stage("writing") as bar, usage_errors(wording.OUTPUT):
-        from isotherm.io import write_labels
+def _write_labels(clf: "DirichletClassifier", results: Results, job: Job) -> int:
+    with job.stage("writing") as bar, usage_errors(messages.OUTPUT):
+        from isotherm.labelling.rows import write_labels
 
         return write_labels(
             results.output,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotherm.cli.reports.latex import score_table
-from isotherm.cli.terminal.tables import aligned, bar, counted, plus_minus, shown
+from isotherm.cli.terminal.text import aligned, bar, counted, plus_minus, shown
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,8 +1,7 @@
-"""The terminal: what a command prints, how it ends, and how it reacts to signals.
+"""The terminal: how a command starts and ends, what it prints, and how it reacts to signals.
 
-Sentences, tables and progress come in from the commands; text goes out to stderr and stdout, and an exit status to the
-shell. Read ``status.py`` first: it runs a command. ``wording.py`` turns parameters in errors into options, ``usage.py``
-words the errors of the parser, ``stages.py`` times the stages of a job and draws bars, ``tables.py`` aligns columns,
-``help.py`` lays out ``--help``, ``signals.py`` handles Ctrl-C, ``panics.py`` hides reports of compiled code, and
-``lazy_imports.py`` makes the start faster.
+Arguments of a process come in; text goes out to stderr and stdout, and an exit status to the shell. Read ``job.py``
+first: all commands run in a job, which times stages, draws bars and collects warnings. ``process.py`` runs a command
+and turns errors and signals into an exit status, ``messages.py`` words errors with options in place of parameters, and
+``text.py`` aligns columns.
 """

@@ -5,13 +5,26 @@ from typing import Annotated
 from cyclopts import Group
 
 from isotherm.cli.inputs.reading import read_files
-from isotherm.cli.options import OUTPUT, READING, VARIABLES, Edges, Force, LabelKinds, Labels, Quiet, Reading, Strict
-from isotherm.cli.parameters import at_least, between, option
-from isotherm.cli.reports.targets import check_targets
-from isotherm.cli.terminal import wording
-from isotherm.cli.terminal.signals import exit_at_once
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import LABELS, UsageError, collected_warnings, refuse_warnings, say, usage_errors
+from isotherm.cli.options import (
+    OUTPUT,
+    READING,
+    VARIABLES,
+    Edges,
+    Force,
+    LabelKinds,
+    Labels,
+    Quiet,
+    Reading,
+    Strict,
+    TableFormat,
+    at_least,
+    between,
+    option,
+)
+from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import LABELS, UsageError, usage_errors
+from isotherm.cli.terminal.process import exit_cleanly
 
 __all__ = ["EXAMPLES", "compare"]
 
@@ -59,24 +72,23 @@ def compare(
     same seeds, and is scored on the labels that were hidden: mean and standard
     deviation over the draws. A learning curve says how many labels would help.
     """
-    stages = Stages(quiet=quiet)
-    with collected_warnings(quiet) as warned, exit_at_once():
+    with Job(quiet=quiet, strict=strict) as job:
         sources = [name for name in (edges, labels, features, *reading.seeds, *reading.edges) if name is not None]
         check_targets(output, plot, sources, force=force)
         if json and latex:
             raise UsageError("--json and --latex are both for standard output: give one of them")
         if features is None and (id, text) != (None, None):
             raise UsageError("--id and --text are about features: give the file with --features")
-        files = read_files(edges, labels, stages, reading=reading, kinds=LabelKinds(), ignore_missing=True)
+        files = read_files(edges, labels, job, reading=reading, kinds=LabelKinds(), ignore_missing=True)
         given = None
         if features is not None:
             from isotherm.io import read_features
 
-            with stages.stage("reading features"), usage_errors():
+            with job.stage("reading features"), usage_errors():
                 given = read_features(features, files.graph, id=id, text=text)
         from isotherm.study.comparison.compare import compare as compared
 
-        with stages.stage("comparing") as bar, usage_errors(LABELS, labels):
+        with job.stage("comparing") as bar, usage_errors(LABELS, labels):
             found = compared(
                 files.graph,
                 files.known,
@@ -87,18 +99,13 @@ def compare(
                 random_state=random_state,
                 progress=bar.amount,
             )
-    from isotherm.cli.reports import comparison
+        from isotherm.cli.reports import comparison
 
-    if plot is not None:
-        comparison.draw(found, plot, force=force)
-    if output is not None:
-        from isotherm.io import write_table
-
-        with usage_errors(wording.OUTPUT):
-            write_table(output, comparison.draws(found), force=force)
-    if not quiet:
+        if plot is not None:
+            with exit_cleanly():
+                comparison.draw(found, plot, force=force)
+        if output is not None:
+            write_columns(output, comparison.draws(found), TableFormat(force=force))
         written = [f"The picture is in {plot}"] * bool(plot) + [f"All draws are in {output}"] * bool(output)
-        say("\n".join([str(files), *written]))
-    print(comparison.as_json(found) if json else comparison.as_latex(found) if latex else comparison.text(found))
-    if strict:
-        refuse_warnings(warned, quiet=quiet)
+        job.say(str(files), *written)
+        print(comparison.as_json(found) if json else comparison.as_latex(found) if latex else comparison.text(found))

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from cyclopts import App
 
-from isotherm.cli.options import OPTIONS, Quiet
-from isotherm.cli.parameters import option, positional
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import UsageError, in_options
+from isotherm.cli.options import OPTIONS, Quiet, option, positional
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, in_options
 
 __all__ = ["EXAMPLES", "datasets"]
 
@@ -56,10 +55,10 @@ def fetch(*names: Annotated[str, positional("What to download.")], data: Data = 
 
     if not names:
         raise UsageError("fetch needs the name of a dataset: isotherm datasets list prints them")
-    stages = Stages(quiet=quiet)
+    job = Job(quiet=quiet)
     for name in names:
         try:
-            with stages.stage(name) as bar:
+            with job.stage(name) as bar:
                 paths = fetch(name, data=data, progress=bar.amount)
         except (ValueError, OSError) as error:
             raise UsageError(in_options(error)) from None

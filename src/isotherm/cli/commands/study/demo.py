@@ -8,15 +8,15 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from isotherm.cli.parameters import option
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.tables import aligned, bar
-from isotherm.cli.terminal.wording import UsageError, say
+from isotherm.cli.options import option
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, say
+from isotherm.cli.terminal.text import aligned, bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.paper.figure1 import Result
 
 __all__ = ["EXAMPLES", "demo"]
@@ -93,26 +93,26 @@ def _thermometer(result: "Result") -> str:
 def _debian(folder: Path) -> tuple[Path, Path]:
     import numpy as np
 
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.reports.summary import Summary
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.seeds import sample
     from isotherm.seeds.encoding import encode_labels
     from isotherm.study.datasets import debian_packages
 
     print(f"\n\nThe packages of Debian 12: the sections of all from those of {SHARE:.0%}\n", flush=True)
-    stages = Stages()
-    with stages.stage("reading"):
+    job = Job()
+    with job.stage("reading"):
         packages = debian_packages()
     codes, _ = encode_labels(packages.labels)
     seeds = sample("balanced", codes, SHARE, np.random.default_rng(0))
     known = dict(zip(packages.graph.nodes[seeds], packages.labels[seeds], strict=True))
     clf = DirichletClassifier()
-    with stages.stage("solving") as bar, warnings.catch_warnings():
+    with job.stage("solving") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the summary has the numbers
         clf.fit(packages.graph, known, progress=bar.errors(1e-3))
     hidden = clf.reached_.copy()
     hidden[clf.seeds_.nodes] = False
-    print(Summary.of(clf, stages.seconds).text(MOST))
+    print(Summary.of(clf, job.seconds).text(MOST))
     for part in (_accuracy, _sections, _extremes):
         print(f"\n{part(clf, packages.labels, hidden)}")
     return _written(folder, clf)

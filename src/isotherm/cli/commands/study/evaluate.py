@@ -20,14 +20,16 @@ from isotherm.cli.options import (
     Rule,
     Solving,
     Strict,
-    TableOptions,
+    TableFormat,
+    VectorOptions,
+    at_least,
+    between,
+    option,
 )
-from isotherm.cli.parameters import at_least, between, option
-from isotherm.cli.reports.targets import check_targets
-from isotherm.cli.terminal import wording
-from isotherm.cli.terminal.signals import exit_at_once
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import LABELS, UsageError, collected_warnings, refuse_warnings, say, usage_errors
+from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import LABELS, UsageError, usage_errors
+from isotherm.cli.terminal.process import exit_cleanly
 
 __all__ = ["EXAMPLES", "USAGE", "evaluate"]
 
@@ -91,8 +93,7 @@ def evaluate(
     among the others by held-out seeds; balanced and probable need them too. ECE,
     the expected calibration error, is the mean gap between confidence and accuracy.
     """
-    stages = Stages(quiet=quiet)
-    with collected_warnings(quiet) as warned, exit_at_once():
+    with Job(quiet=quiet, strict=strict) as job:
         labels, reading = labels_inside(edges, labels, reading, usage=("evaluate", "LABELS"))
         if sum((json, latex, output == "-")) > 1:
             raise UsageError("--json, --latex and --output - are all for standard output: give one of them")
@@ -100,13 +101,11 @@ def evaluate(
             output, plot, [edges, labels, *reading.seeds, *reading.edges], force=force, output_format=output_format
         )
         rules = _rules(rule, solving)
-        missing, ids = ignore_missing_seeds, TableOptions(id=id)
-        files = read_files(
-            edges, labels, stages, reading=reading, kinds=LabelKinds(), ignore_missing=missing, table=ids
-        )
+        missing, ids = ignore_missing_seeds, VectorOptions(id=id)
+        files = read_files(edges, labels, job, reading=reading, kinds=LabelKinds(), ignore_missing=missing, table=ids)
         from isotherm.study.evaluation import evaluate as evaluated
 
-        with stages.stage("solving") as bar, usage_errors(LABELS, labels):
+        with job.stage("solving") as bar, usage_errors(LABELS, labels):
             found = evaluated(
                 files.graph,
                 files.known,
@@ -118,29 +117,24 @@ def evaluate(
                 rules=rules,
                 **solving.for_classifier(),
             )
-    if plot is not None:
-        from isotherm.cli.reports.picture import draw_rules
+        if plot is not None:
+            from isotherm.cli.reports.picture import draw_rules
 
-        draw_rules(found, plot, force=force)
-    from isotherm.cli.reports import scores
+            with exit_cleanly():
+                draw_rules(found, plot, force=force)
+        from isotherm.cli.reports import scores
 
-    if output is not None:
-        from isotherm.io import write_table
-
-        with usage_errors(wording.OUTPUT):
-            write_table(output, scores.draws(found), format=output_format, force=force)
-    if not quiet:
+        if output is not None:
+            write_columns(output, scores.draws(found), TableFormat(output_format, force))
         written = [f"The picture is in {plot}"] * bool(plot)
         written += [f"All draws are in {output}"] * bool(output and output != "-")
-        say("\n".join([str(files), *(written or [""])]))
-    if json:
-        print(scores.as_json(found, policy))
-    elif latex:
-        print(scores.as_latex(found))
-    elif output != "-":
-        print(scores.text(found, policy, per_class=per_class, confused=confusion))
-    if strict:
-        refuse_warnings(warned, quiet=quiet)
+        job.say(str(files), *(written or [""]))
+        if json:
+            print(scores.as_json(found, policy))
+        elif latex:
+            print(scores.as_latex(found))
+        elif output != "-":
+            print(scores.text(found, policy, per_class=per_class, confused=confusion))
 
 
 def _rules(wanted: tuple[str, ...], solving: Solving) -> tuple[str, ...]:

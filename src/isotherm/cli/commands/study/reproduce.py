@@ -2,10 +2,9 @@
 
 from typing import Annotated, Literal
 
-from isotherm.cli.options import OUTPUT, Quiet
-from isotherm.cli.parameters import at_least, option, positional
-from isotherm.cli.terminal.stages import Stages
-from isotherm.cli.terminal.wording import UsageError, in_options, say
+from isotherm.cli.options import OUTPUT, Quiet, at_least, option, positional
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, in_options, say
 
 __all__ = ["EXAMPLES", "USAGE", "reproduce"]
 
@@ -35,8 +34,8 @@ def reproduce(
     from isotherm import paper
     from isotherm.study.datasets import DownloadError
 
-    stages = Stages(quiet=quiet)
-    with stages.stage("running") as bar:
+    job = Job(quiet=quiet)
+    with job.stage("running") as bar:
         try:
             page = paper.reproduce(
                 names or "all",
