@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.engines import engine_of
+from isotherm.engines import ENGINES, engine_of
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, warn_about_unreached
+from isotherm.equilibrium.solvers import SOLVERS
+from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 
 __all__ = ["solve_dirichlet"]
@@ -66,6 +68,10 @@ def solve_dirichlet(
     >>> iso.solve_dirichlet(rod, {0: 1.0, 4: 0.0})
     array([1.  , 0.75, 0.5 , 0.25, 0.  ])
     """
+    for name, value, choices in (("engine", engine, ENGINES), ("solver", solver, SOLVERS)):
+        if value not in choices:
+            wanted = ", ".join(map(repr, choices))
+            raise ParameterError("{given}, but it must be one of {wanted}", given=Option(name, value), wanted=wanted)
     graph = as_graph(graph)
     nodes, known = _known_temperatures(graph, values)
     columns = known[:, None] if known.ndim == 1 else known

@@ -222,12 +222,12 @@ class Session:
         reports: queue.SimpleQueue[tuple[int, float]] = queue.SimpleQueue()
         if progress is not None:
             self.client.subscribe_topic(topic, lambda event: reports.put(event[1]))
-        futures = []
-        for rank, (address, argument) in enumerate(zip(placed.addresses, arguments, strict=True)):
-            member = Member(session, placed.addresses, rank, placed.bounds, placed.key)
-            content = self.client.scatter([argument], workers=[address], hash=False)[0]
-            futures.append(self.client.submit(function, member, content, workers=[address], pure=False, retries=0))
+        futures: list[Any] = []
         try:
+            for rank, (address, argument) in enumerate(zip(placed.addresses, arguments, strict=True)):
+                member = Member(session, placed.addresses, rank, placed.bounds, placed.key)
+                content = self._sent(argument, address)
+                futures.append(self.client.submit(function, member, content, workers=[address], pure=False, retries=0))
             self._watch(futures, placed.addresses, reports, progress)
             return self._gathered(futures, placed.addresses)
         except BaseException:
@@ -237,6 +237,14 @@ class Session:
         finally:
             if progress is not None:
                 self.client.unsubscribe_topic(topic)
+
+    def _sent(self, argument: Any, address: str) -> Any:
+        """An argument in the memory of a worker, as a future."""
+        self._check([address])
+        try:
+            return self.client.scatter([argument], workers=[address], hash=False)[0]
+        except OSError as error:  # also what Dask raises for a closed connection
+            raise LostWorker(address) from error
 
     def _watch(
         self, futures: list[Any], addresses: list[str], reports: "queue.SimpleQueue[Any]", progress: Progress | None
