@@ -83,9 +83,11 @@ class Averaging:
 
     def holding(self, nodes: Ints) -> "Averaging":
         """The same for all other nodes; these nodes keep the values that they have (see `step`)."""
-        scale = self.scale.copy()
-        scale[nodes] = 0
-        return self._with(scale, self.own)
+        scale, own = self.scale.copy(), None if self.own is None else self.own.copy()
+        for factor in (scale, own):
+            if factor is not None:
+                factor[nodes] = 0
+        return self._with(scale, own)
 
     def times(self, factor: "float | np.floating[Any]") -> "Averaging":
         """The operator times a positive number."""
@@ -133,17 +135,6 @@ class Averaging:
         block = kernels.block(n, kernels.width(k), self.dtype)
         block[:, :k] = columns.toarray() if issparse(columns) else columns
         return block
-
-    def rows(self, nodes: Ints) -> csr_array:
-        """Some rows of M as a sparse matrix (m, n)."""
-        owner, ends, weights = self.conductance.entries_at(nodes)
-        data = weights.astype(self.dtype) * self.scale[nodes][owner]
-        data = data if self.inner is None else data * self.inner[ends]
-        shape = len(nodes), self.conductance.n
-        found = csr_array((data, ends, np.searchsorted(owner, np.arange(len(nodes) + 1))), shape=shape)
-        if self.own is None:
-            return found
-        return csr_array(found + csr_array((self.own[nodes], (np.arange(len(nodes)), nodes)), shape=shape))
 
     def to_scipy(self) -> csr_array:
         """All of M as a sparse matrix (n, n)."""

@@ -136,35 +136,15 @@ def _same_reached(before: Problem, after: Problem) -> bool:
 
 
 class _Columns(NamedTuple):
-    """The temperatures G_x of m nodes, each held at 1 while all others and the boundary are held at 0.
+    """The temperatures G_x of m nodes, each held at 1 while all others and the boundary are held at 0."""
 
-    Attributes
-    ----------
-    pushed : ndarray of shape (lifted nodes, width)
-        The temperatures p_x, in the first m columns.
-    left : ndarray of shape (m,)
-        The multiples c_x of the times to absorption, in the group of x.
-    rest : ndarray of shape (m,)
-        The largest residual, relative to the degree.
-    """
-
-    pushed: Floats
-    left: Doubles
-    rest: Doubles
+    pushed: Floats  # (lifted nodes, width): the temperatures p_x, in the first m columns
+    left: Doubles  # (m,): the multiples c_x of the times to absorption, in the group of x
+    rest: Doubles  # (m,): the largest residual, relative to the degree
 
 
 class _Correction:
-    """The corrected temperatures, and how large their residuals are.
-
-    Attributes
-    ----------
-    temperatures : ndarray of shape (n, K)
-        The new temperatures.
-    times : ndarray
-        The new times to absorption of all lifted nodes.
-    residual : ndarray of shape (K,)
-        The largest residual of each column.
-    """
+    """The corrected temperatures (n, K), times to absorption of all lifted nodes, and residuals (K,) of the columns."""
 
     def __init__(
         self, before: Problem, solution: Solution, temperatures: Floats, options: SolveOptions, change: _Change

@@ -46,14 +46,7 @@ def harmonic_measure(problem: Problem, options: SolveOptions) -> "HarmonicMeasur
 class HarmonicMeasure:
     """Computes harmonic measures for one system; what is needed for the whole graph is prepared once.
 
-    Parameters
-    ----------
-    system : System
-        The Dirichlet problem.
-    tol : float
-        The largest share of the heat that may be attributed to wrong boundary nodes.
-    n_threads : int, optional
-        Number of threads.
+    ``tol`` is the largest share of the heat that may be attributed to wrong boundary nodes.
     """
 
     def __init__(self, system: System, *, tol: float = 1e-3, n_threads: int | None = None) -> None:

@@ -90,14 +90,8 @@ class Patience:
     too little to 5 times too much on seven sparse ones. The former rarely gain by elimination, so two checks in a row
     have to agree.
 
-    Parameters
-    ----------
-    tol : float
-        The error at which cg is done.
-    cost : float
-        The cost of elimination, in iterations of cg.
-    dense : bool
-        Whether the mean degree of the graph is at least `PROBE_DEGREE`.
+    ``tol`` is the error at which cg is done, ``cost`` the cost of elimination in iterations of cg, and ``dense`` says
+    whether the mean degree of the graph is at least `PROBE_DEGREE`.
     """
 
     def __init__(self, tol: float, cost: float, *, dense: bool) -> None:
@@ -125,10 +119,7 @@ class Patience:
 class ImpatientCG(ConjugateGradient):
     """Conjugate gradient that gives up when it loses `Patience`.
 
-    Parameters
-    ----------
-    columns : int, optional
-        Number of columns for which elimination would be used, if not those of this solve.
+    ``columns`` is the number of columns for which elimination would be used, if not those of this solve.
     """
 
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:

@@ -78,18 +78,8 @@ class Recurrence(ABC):
 class GroupDescent(Recurrence):
     """Conjugate gradient on ``(diagonal - A) x = b``, where each group of nodes is deflated by a constant.
 
-    Parameters
-    ----------
-    graph : tuple
-        The matrix A: indptr, indices, weights in the type of the block.
-    diagonal : ndarray of shape (n,)
-        Positive in the interior, 0 elsewhere.
-    groups : Groups
-        The groups, and the heat that leaves each node if all of the interior has temperature 1.
-    x, r : ndarrays of shape (n, width)
-        The solution so far and its residual; both are changed in place.
-    threads : int
-        Number of threads.
+    ``graph`` is A as indptr, indices and weights; ``diagonal`` (n,) is positive in the interior and 0 elsewhere. The
+    solution so far ``x`` (n, width) and its residual ``r`` are changed in place.
     """
 
     def __init__(
@@ -148,16 +138,9 @@ class Descent(Recurrence):
 
     The absorption column is the expected time to absorption: the boundary has temperature 0, and the heat that enters
     at each node is its degree. Instead of shifting the interior up, the code shifts the boundary down, which has fewer
-    nodes. If the graph has several large components, each is shifted by a constant of its own; then it is the interior
-    that is shifted.
-
-    Parameters
-    ----------
-    block : Block
-        The columns.
-    settled : float
-        A column is frozen once its residual has fallen to this fraction of the first residual. Further steps would
-        only amplify rounding errors.
+    nodes. If the graph has several large components, the interior is shifted, by a constant for each of them. A column
+    is frozen once its residual has fallen to the fraction ``settled`` of the first one: further steps would only
+    amplify rounding errors.
     """
 
     def __init__(self, block: Block, settled: float = 0.0) -> None:
@@ -298,12 +281,8 @@ class ConjugateGradient(Iterative):
 
     Once the residual of the absorption column is below 1, that column gives an upper bound on the time to absorption.
     On the bipartite graph of a directed graph, half of the nodes are eliminated, which halves the number of
-    iterations. The residual is 0 at eliminated nodes, so only the time spent at the others counts.
-
-    Parameters
-    ----------
-    times : ndarray of shape (n,), optional
-        Approximate times to absorption, from which the absorption column starts.
+    iterations. The residual is 0 at eliminated nodes, so only the time spent at the others counts. If approximate
+    ``times`` (n,) to absorption are given, the absorption column starts from them.
     """
 
     name = "cg"

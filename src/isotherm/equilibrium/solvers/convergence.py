@@ -109,22 +109,9 @@ class _Measured(NamedTuple):
 class Convergence:
     """Follows the iterations of one block and decides when its error is below ``tol``.
 
-    Parameters
-    ----------
-    tol : float
-        Largest error allowed, relative to the spread of a column.
-    watched : ndarray of int
-        The columns of the reports that are temperatures.
-    n_reached : int
-        Number of nodes over which the spread is taken.
-    eps : float
-        Rounding error of one operation, relative to the temperatures.
-    rounding : ndarray
-        Rounding error of the final temperatures, for each watched column.
-    wide : bool
-        Whether weights differ so much that rounding counts in the error too.
-    n_interior : int
-        Number of interior nodes; on a small graph the bound counts more.
+    ``watched`` are the columns of the reports that are temperatures, ``eps`` is the rounding error of one operation
+    relative to the temperatures, and ``rounding`` that of the final temperatures of each watched column. If weights are
+    ``wide``, rounding counts in the error too.
     """
 
     def __init__(

@@ -55,21 +55,8 @@ class Outflow:
 class Groups:
     """Groups of nodes that no edge joins, each of which warms up or cools down by itself.
 
-    Parameters
-    ----------
-    each : ndarray of shape (n,)
-        Heat that leaves each node if all of its group is one degree warmer than the boundary.
-    group : ndarray of shape (n,)
-        The number of the group of each interior node; -1 for nodes in no group.
-    degree : ndarray of shape (n,)
-        Degrees of the interior nodes.
-    threads : int
-        Number of threads.
-
-    Attributes
-    ----------
-    volume : ndarray of shape (groups,)
-        The sum of the degrees in each group.
+    ``each`` (n,) is the heat that leaves a node if its whole group is one degree warmer than the boundary. ``group``
+    (n,) numbers the group of each interior node, -1 for nodes in no group. ``volume`` sums the degrees in each group.
     """
 
     def __init__(self, each: Floats, group: NDArray[np.int32], degree: Floats, threads: int) -> None:
@@ -145,17 +132,8 @@ class Interior:
     Solvers call the kernels through it, so that a system can be split over processes: sums and maxima go through
     `added`, `largest` and `joined`, and `complete` updates the rows that belong to other processes.
 
-    Parameters
-    ----------
-    system : System
-        The system.
-    dtype
-        float32 or float64.
-    threads : int
-        Number of threads.
-    halved : bool
-        Whether to iterate only on the first half of a bipartite graph. The nodes of the other half are eliminated:
-        each has the mean temperature of its neighbours, which are all in the first half.
+    If ``halved``, only the first half of a bipartite graph is iterated on. The nodes of the other half are eliminated:
+    each has the mean temperature of its neighbours, which are all in the first half.
 
     Attributes
     ----------
@@ -276,20 +254,7 @@ class Interior:
 
 
 class Block:
-    """Columns of temperatures, as deviations from ``offset``, and the absorption column.
-
-    Parameters
-    ----------
-    interior : Interior
-        The system.
-    values : ndarray of shape (s, k)
-        Temperatures of the boundary, up to 15 columns, or 16 without the absorption column.
-    offset : ndarray of shape (k,)
-        The constant of each column.
-    source : Source, optional
-        Heat that enters at interior nodes.
-    timed : bool
-        Whether there is an absorption column.
+    """Up to 16 columns of temperatures, as deviations from ``offset``; the last is the absorption column, if ``timed``.
 
     Attributes
     ----------

@@ -57,14 +57,8 @@ class Reduced:
 class Core:
     """What is left of the reached nodes of a system after elimination.
 
-    Attributes
-    ----------
-    system : System
-        The smaller system. Its boundary is that of the whole one, in the same order.
-    nodes : ndarray of int
-        Its nodes, as numbers of the whole system.
-    half : int
-        From this node on, no two nodes are neighbours.
+    It is a smaller ``system`` with the same boundary, in the same order. ``nodes`` are its nodes, as numbers of the
+    whole system; from node ``half`` on, no two are neighbours.
     """
 
     def __init__(self, whole: System, threads: int) -> None:
