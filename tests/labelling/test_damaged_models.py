@@ -1,6 +1,7 @@
 """Files that are not a saved classifier, or no longer: each is refused with a sentence."""
 
 import json
+import shutil
 import zipfile
 from contextlib import suppress
 from pathlib import Path
@@ -73,9 +74,9 @@ def test_any_byte_that_is_wrong(model: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("graph.csr.indices", lambda indices: indices + 1000),
-        ("graph.csr.indices", lambda indices: indices[1:]),
-        ("graph.csr.indptr", lambda indptr: indptr[::-1]),
+        ("graph.indices", lambda indices: indices + 1000),
+        ("graph.indices", lambda indices: indices[1:]),
+        ("graph.indptr", lambda indptr: indptr[::-1]),
         ("graph.nodes", lambda nodes: nodes[1:]),
         ("isotherm", lambda text: text[1:]),
     ],
@@ -88,7 +89,7 @@ def test_arrays_that_do_not_fit(model: Path, name: str, change: Any) -> None:
 
 def crafted(model: Path, name: str, change: Any) -> None:
     """The same file with another content of one array or of the description, and a checksum that fits."""
-    content, arrays = read_model(str(model))
+    _, content, arrays = read_model(str(model))
     if name in arrays:
         arrays[name] = change(arrays[name])
     else:
@@ -108,31 +109,36 @@ def with_value(place: int, value: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "change", "words"),
     [
-        ("graph.csr.weights", np.zeros_like, "edges without weight"),
-        ("graph.csr.weights", np.negative, "must be finite and not negative"),
-        ("graph.csr.weights", with_value(0, np.nan), "must be finite and not negative"),
-        ("graph.csr.weights", with_value(0, np.inf), "must be finite and not negative"),
-        ("graph.csr.weights", with_value(0, 7), "not symmetric"),
-        ("graph.csr.weights", lambda weights: weights.astype(np.float16), "of the wrong type"),
-        ("graph.csr.weights", lambda weights: weights[1:], "of other lengths"),
-        ("graph.csr.indices", lambda indices: indices[::-1].copy(), ""),
-        ("graph.csr.indices", with_value(0, -1), ""),
-        ("graph.csr.indices", with_value(0, 33), ""),
-        ("graph.csr.indptr", with_value(-1, 10**9), ""),
+        ("graph.weights", np.zeros_like, "edges without weight"),
+        ("graph.weights", np.negative, "must be finite and not negative"),
+        ("graph.weights", with_value(0, np.nan), "must be finite and not negative"),
+        ("graph.weights", with_value(0, np.inf), "must be finite and not negative"),
+        ("graph.weights", with_value(0, 7), "not symmetric"),
+        ("graph.weights", lambda weights: weights.astype(np.float16), "of the wrong type"),
+        ("graph.weights", lambda weights: weights[1:], "of other lengths"),
+        ("graph.indices", lambda indices: indices[::-1].copy(), ""),
+        ("graph.indices", with_value(0, -1), ""),
+        ("graph.indices", with_value(0, 33), ""),
+        ("graph.indptr", with_value(-1, 10**9), ""),
         ("graph.nodes", with_value(0, 1), "more than once"),
         ("seeds.nodes", lambda nodes: nodes + 34, "not in the graph"),
         ("seeds.nodes", lambda nodes: nodes[::-1].copy(), "not in the graph"),
         ("seeds.nodes", np.negative, "out of range"),
         ("seeds.codes", lambda codes: codes + 1, "classes that do not exist"),
         ("seeds.codes", np.zeros_like, "classes without seeds"),
-        ("outcome.solution.temperatures", lambda values: values[:, :1].copy(), "has the shape"),
-        ("outcome.solution.temperatures", lambda values: values[1:].copy(), "has the shape"),
-        ("outcome.solution.temperatures", with_value(3, np.inf), "infinite temperatures"),
-        ("outcome.solution.temperatures", with_value(3, np.nan), "temperatures of a node are missing"),
+        ("solution.temperatures", lambda values: values[:, :1].copy(), "has the shape"),
+        ("solution.temperatures", lambda values: values[1:].copy(), "has the shape"),
+        ("solution.temperatures", with_value(3, np.inf), "infinite temperatures"),
+        ("solution.temperatures", with_value(3, np.nan), "temperatures of a node are missing"),
         ("", lambda content: content["settings"]["fields"].update(side="left"), "side='left'"),
-        ("", lambda content: content["parameters"].update(dict=[["rule", "best"]]), ""),
+        ("", lambda content: content["parameters"]["fields"].update(rule="best"), "rule='best'"),
         ("", lambda content: content.pop("seeds"), ""),
-        ("", lambda content: content["settings"]["fields"]["solving"]["fields"].update(threads=1e300), "another type"),
+        ("", lambda content: content["settings"]["fields"].update(n_threads=1e300), "another type"),
+        ("", lambda content: content["parameters"]["fields"].update(max_iter=True), "another type"),
+        ("", lambda content: content["parameters"]["fields"].update(class_weight=None), ""),
+        ("", lambda content: content["parameters"]["fields"].update(decision="balanced"), "of another classifier"),
+        ("", lambda content: content["solution"]["fields"].update(iterations=10**18), "out of range"),
+        ("", lambda content: content["solution"]["fields"].update(converged=1), "of type int"),
         ("", lambda content: content.update(graph=content["seeds"]), "it has no graph"),
         ("", lambda content: content.update(seeds={"list": []}), "it has no seeds"),
         ("", lambda content: content["graph"]["fields"].update(directed=2), "neither directed nor undirected"),
@@ -147,6 +153,53 @@ def test_a_crafted_model_is_refused(model: Path, name: str, change: Any, words: 
         iso.load(model)
     assert words in str(told.value)
     assert "\n" not in str(told.value)
+
+
+@pytest.fixture(scope="session")
+def taught_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("taught") / "m.npz"
+    seeds = {node: "ab"[node % 2] for node in range(0, 34, 3)}
+    iso.NodeClassifier().fit(nx.karate_club_graph(), seeds).save(path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "words"),
+    [
+        ("outcome.chances", with_value(3, 1.5), "its chances is out of range"),
+        ("outcome.chances", with_value(3, np.nan), "its chances is out of range"),
+        ("outcome.mean", lambda mean: mean[1:], "its mean has the shape"),
+        ("experts.odds", lambda odds: odds[:, 1:].copy(), "its odds has the shape"),
+        ("experts.odds", lambda odds: odds.astype(np.float64), "its odds is of type float64"),
+        ("experts.weights", np.negative, "its weights is out of range"),
+        ("learnt.calibration.slopes", lambda slopes: np.tile(slopes, 3), "its slopes has the shape"),
+        ("learnt.calibration.covariance", lambda table: table[:3], "its covariance has the shape"),
+        ("learnt.calibration.bias", with_value(0, np.inf), "its bias is out of range"),
+        ("learnt.trial.codes", with_value(0, 2), "its codes is out of range"),
+        ("learnt.trial.nodes", with_value(0, 34), "its nodes is out of range"),
+        ("learnt.trial.fold", with_value(0, 10**9), "its fold is out of range"),
+        ("learnt.trial.probabilities", lambda table: table[1:], "its probabilities has the shape"),
+        ("", lambda content: _inside(content, "learnt", "trial").update(n_lone=10**6), "are never hidden"),
+        ("", lambda content: _inside(content, "learnt", "calibration").update(lapse=2.0), "its lapse is out of range"),
+        ("", lambda content: _inside(content, "experts").update(names={"tuple": ["a"]}), "its weights has the shape"),
+        ("", lambda content: _inside(content, "experts").update(names={"tuple": [1, 2, 3]}), "have no names"),
+        ("", lambda content: content["outcome"].update(fields={}), "its experts have no names"),
+        ("", lambda content: _inside(content, "settings").update(decision=None, rule="centered"), "another classifier"),
+        ("", lambda content: _inside(content, "parameters").update(stop="error"), ""),
+    ],
+)
+def test_crafted_findings_are_refused(taught_model: Path, tmp_path: Path, name: str, change: Any, words: str) -> None:
+    model = Path(shutil.copy(taught_model, tmp_path))
+    crafted(model, name, change)
+    with pytest.raises(iso.FileError, match=r"m\.npz is damaged") as refused:
+        iso.load(model)
+    assert words in str(refused.value)
+
+
+def _inside(content: Any, *names: str) -> Any:
+    for name in names:
+        content = content[name]["fields"]
+    return content
 
 
 @quiet
@@ -177,13 +230,13 @@ def test_symmetry_is_compared_exactly(model: Path) -> None:
         weights[[0, other]] = weights[[other, 0]]
         return weights
 
-    crafted(model, "graph.csr.weights", exchanged)
+    crafted(model, "graph.weights", exchanged)
     with pytest.raises(iso.FileError, match="not symmetric"):
         iso.load(model)
 
 
 def test_any_change_of_the_content_is_noticed_by_the_checksum(model: Path) -> None:
-    content, arrays = read_model(str(model))
+    _, content, arrays = read_model(str(model))
     for name in arrays:
         rewritten(model, name, lambda array: array[::-1].copy() if len(array) > 1 else array + 1)
         with pytest.raises(iso.FileError, match="its SHA-256 is not that of its content"):
