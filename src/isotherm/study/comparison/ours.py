@@ -4,6 +4,8 @@ import warnings
 from typing import Any
 
 import numpy as np
+from isotherm.study.comparison.scores import Answer, answer
+from isotherm.study.comparison.tasks import Draw, Task
 
 from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.graph_classifier import GraphClassifier
@@ -11,8 +13,6 @@ from isotherm.node_classifier import NodeClassifier, classifier_by
 from isotherm.probability.calibration import CalibrationWarning
 from isotherm.probability.evidence import AUTO
 from isotherm.seeds import RareClassWarning
-from isotherm.study.comparison.scores import Answer, answer
-from isotherm.study.comparison.tasks import Draw, Task
 
 __all__ = ["by_rule", "most_probable", "with_evidence"]
 
