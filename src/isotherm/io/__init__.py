@@ -11,14 +11,14 @@ files zstandard: ``pip install 'isotherm[cli]'``.
 
 from isotherm.files import FileError
 from isotherm.io.errors import FileWarning, UnclearError
+from isotherm.io.file_layout import Column, Layout
 from isotherm.io.formats import FORMATS
+from isotherm.io.graphs import GraphFile, read_graph, read_graph_file
 from isotherm.io.labelled import read_labelled
-from isotherm.io.layout import Column, Layout
 from isotherm.io.output import check_output, write_rows, write_table
 from isotherm.io.packing import pack_edges
-from isotherm.io.reading.features import read_features
-from isotherm.io.reading.graphs import GraphFile, read_graph, read_graph_file
-from isotherm.io.reading.seeds import SeedsFile, labels_like, match_seeds, read_seeds, read_seeds_file, shifted_by
+from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds, read_seeds_file, shifted_by
+from isotherm.io.vectors import read_features
 
 __all__ = [
     "FORMATS",
