@@ -1,12 +1,14 @@
-"""Files: graphs and seeds come in, labels and saved classifiers go out.
+"""Files: graphs, seeds and vectors come in, tables of labels and saved classifiers go out.
 
-Read ``reading/`` first: it leads from a path to a Graph, seeds or vectors. ``labelled.py`` reads graph and seeds
-together. ``output.py`` writes tables and ``models.py`` saved classifiers. Below them,
-``formats.py`` knows the suffixes, ``layout.py`` has what a caller says about a file, ``streams/`` reads bytes, and
-``memory.py`` says whether a graph fits. ``tables/`` parses tables of edges or seeds, ``graph_formats/`` the formats
-that hold a whole graph, and ``packing/`` writes graphs that may not fit in memory. Every problem with a file is a
-`FileError`, a ValueError whose sentence names the file, the place and the remedy. Tables need polars, and ``.zst``
-files zstandard: ``pip install 'isotherm[cli]'``.
+Read ``labelled.py`` first: it reads a graph and its seeds together, by ``graphs.py`` and ``seeds.py``; ``vectors.py``
+reads tables of vectors and features. A table goes this way: ``formats.py`` knows the suffix, ``streams.py`` gives the
+bytes, ``sniffing.py`` finds delimiter and header, ``columns.py`` decides which column is which, ``tables.py`` and
+``text.py`` give batches of rows (``batches.py``), and ``edges.py`` numbers the ids by ``numbering.py``. Formats that
+hold a whole graph are in ``matrices.py``, ``attribute_formats.py`` and ``numbered_formats.py``. ``packing.py`` writes
+graphs that may not fit in memory, ``output.py`` tables and ``models.py`` classifiers.
+
+Every problem with a file is a `FileError`, a ValueError whose sentence names the file, the place and the remedy. Tables
+need polars, and ``.zst`` files zstandard: ``pip install 'isotherm[cli]'``.
 """
 
 from isotherm.files import FileError

@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,7 @@ BANNER = (("matrix",), ("coordinate", "array"), ("real", "double", "integer", "p
 LONGEST_BANNER = 1 << 10  # bytes
 SIZE_LINE = re.compile(rb"(?m)^(?!%).*\S.*$")
 NUMERALS = b"0123456789+-.eE \t\r\n"
-BLANK = ord(" ")
+BLANK, NEWLINE = b" \n"
 USUAL = ("A", "adj", "adjacency", "network", "W", "G")  # names of matrices in MATLAB
 USUAL_LABELS = ("label", "labels", "y", "Y", "group", "class")
 HDF = b"\x89HDF"
@@ -213,7 +214,7 @@ def _checked_positions(path: str, positions: NDArray[Any], name: str, n: int) ->
 
 def read_mtx(file: Input, options: Options) -> tuple[Graph, Layout]:
     """A graph from a MatrixMarket file; ids count from 1, and in a rectangular matrix columns come after rows."""
-    path, content = file.name, joined(file.name, file.text())
+    path, content = file.name, joined(file.name, chain(file.text(), [b"\n"]))  # SciPy crashes on some unended lines
     _check_banner(path, content)
     with blaming(path, "a MatrixMarket file"):
         try:
@@ -222,13 +223,14 @@ def read_mtx(file: Input, options: Options) -> tuple[Graph, Layout]:
                 raise FileError(f"{path}: a symmetric matrix is square, not {rows} x {columns}")
             nodes = rows if rows == columns else rows + columns
             Budget(path, options.max_memory).check(nodes=nodes, edges=entries, weighted=field != "pattern")
+            lower_half = layout == "array" and symmetry == "symmetric"
+            listed = rows * (rows + 1) // 2 if lower_half else entries
+            _check_entries(path, content, listed, 1 if layout == "array" else 2 + (field != "pattern"))
             matrix = coo_array(mmread(BytesIO(content)))
         except FileError:
             raise
         except (ValueError, OverflowError) as error:
             raise _malformed(path, str(error)) from None
-    values = rows * (rows + 1) // 2 if layout == "array" and symmetry == "symmetric" else entries
-    _check_rows(path, content, values, 1 if layout == "array" else 2 + (field != "pattern"))
     return graph_of(path, matrix, options, first=1), Layout("mtx", first_id=1)
 
 
@@ -244,28 +246,38 @@ def _check_banner(path: str, content: bytes) -> None:
 
 def _malformed(path: str, problem: str) -> FileError:
     """The error for what SciPy says about a file."""
-    if "Truncated" in problem or "Premature EOF" in problem:
-        return FileError(f"{path} is truncated: there are fewer entries than its size says; copy it again")
+    if "Premature EOF" in problem:
+        return FileError(f"{path} is truncated: there are no entries; copy it again")
     line, _, rest = problem.rpartition(": ")
     where = f"{path}, {line.lower()}" if line else f"{path}, in the line with the size"
     return FileError(f"{where}: {rest[:1].lower()}{rest[1:].rstrip('.')}; correct it, or copy the file again")
 
 
-def _check_rows(path: str, content: bytes, rows: int, width: int) -> None:
-    """Refuse what SciPy ignores: further fields in a row, and text after a number."""
+def _check_entries(path: str, content: bytes, entries: int, width: int) -> None:
+    """Refuse what SciPy would ignore, or crash on: text after a number, and rows that are too long."""
     size = SIZE_LINE.search(content)
-    start = size.end() if size else 0
-    odd = content[start:].translate(None, NUMERALS)
+    assert size is not None
+    before, body = content.count(b"\n", 0, size.end() + 1), content[size.end() + 1 :]
+
+    def row(line: int) -> str:
+        """Where a row is, and what is in it."""
+        text = shorten(body.split(b"\n", line + 1)[line].decode("latin-1").strip())
+        return f"{path}, line {before + line + 1}: {text}"
+
+    odd = body.translate(None, NUMERALS)
     if odd:
-        place = content.index(odd[:1], start)
-        line = content.count(b"\n", 0, place) + 1
-        text = content[content.rfind(b"\n", 0, place) + 1 :].partition(b"\n")[0]
-        found = shorten(text.decode("latin-1").strip())
-        raise FileError(f"{path}, line {line}: {found} is not a row of {width} finite numbers; correct it")
-    inside = np.frombuffer(content, np.uint8)[start:] > BLANK
-    fields = np.count_nonzero(inside[1:] > inside[:-1]) + bool(len(inside) and inside[0])
-    if fields != rows * width:
-        raise FileError(f"{path} has {fields} numbers in {rows} rows of {width}; delete the extra ones")
+        found = row(body.count(b"\n", 0, body.index(odd[:1])))
+        raise FileError(f"{found} is not a row of {width} finite numbers; correct it")
+    codes = np.frombuffer(body, np.uint8)
+    fields = np.diff((codes > BLANK).astype(np.int8), prepend=0) == 1
+    ends = np.flatnonzero(codes == NEWLINE)
+    widths = np.diff(np.cumsum(fields, dtype=np.int64)[ends], prepend=0)
+    uneven = np.flatnonzero((widths != width) & (widths != 0))
+    if len(uneven):
+        found = row(int(uneven[0]))
+        raise FileError(f"{found} has {widths[uneven[0]]} columns, not {width}; correct it")
+    if (listed := np.count_nonzero(widths)) != entries:
+        raise FileError(f"{path} is truncated or damaged: it has {listed} entries, not {entries}; copy it again")
 
 
 def read_mat(file: Input, options: Options) -> tuple[Graph, Layout]:
