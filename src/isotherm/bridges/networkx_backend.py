@@ -18,11 +18,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Ints
 from isotherm.dirichlet_classifier import DirichletClassifier
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
+from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.options import DEFAULT_TOL, SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.graphs import Graph
 
 __all__ = ["convert_from_nx", "convert_to_nx", "harmonic_function", "local_and_global_consistency"]
@@ -120,7 +122,7 @@ def harmonic_function(
         return _warmest(_iterated(csr_array(steps), nodes, given, max_iter), names)
     start = np.zeros((len(G.original), len(names)))
     options = SolveOptions(solver="sweeps", tol=None, max_iter=max_iter - 1)
-    found = engines.solve(Problem.of(G.graph, nodes, given), options, start=start)
+    found = engine_of(options).solve(Problem.of(G.graph, nodes, given), options, start=start)
     return _warmest(np.nan_to_num(found.temperatures), names)
 
 
@@ -160,7 +162,7 @@ def _spread(graph: Graph, nodes: Ints, given: Doubles, alpha: float, max_iter: i
         columns = given[:, part].shape[1]
         x, swept = (kernels.block(graph.n_nodes, kernels.width(columns), np.float64) for _ in range(2))
         for _ in range(max_iter):
-            engines.average(heat._replace(weights=weights), scale, x, swept, SolveOptions())
+            average_neighbours(heat._replace(weights=weights), scale, x, swept)
             swept[isolated] = 0
             swept[nodes, :columns] += given[:, part]
             x, swept = swept, x
