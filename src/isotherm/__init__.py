@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
     from isotherm.insight.explanation import Explanation
     from isotherm.insight.suggestion import suggest
-    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds, write_labels
+    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds
+    from isotherm.labelling.rows import write_labels
     from isotherm.labelling.whole_graph import CutGraphWarning, WholeGraph
     from isotherm.node_classifier import NodeClassifier, load
     from isotherm.paper.block_model import BlockModel
@@ -96,7 +97,7 @@ _HOMES = {
     "read_seeds": "io",
     "solve_dirichlet": "equilibrium.temperatures",
     "suggest": "insight.suggestion",
-    "write_labels": "io",
+    "write_labels": "labelling.rows",
 }
 
 

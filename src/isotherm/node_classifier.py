@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, Self
 
-from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.errors import ParameterError
 from isotherm.graph_classifier import GraphClassifier
@@ -177,6 +176,8 @@ def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
     >>> classifier_by("probable"), classifier_by("vanilla", tol=1e-6)
     (NodeClassifier(decision='probable'), DirichletClassifier(rule='vanilla', tol=1e-06))
     """
+    from isotherm.dirichlet_classifier import DirichletClassifier
+
     return NodeClassifier(rule, **parameters) if rule in DECISIONS else DirichletClassifier(rule, **parameters)
 
 
@@ -204,4 +205,5 @@ def load(path: str | os.PathLike[str]) -> GraphClassifier:
 
 
 def _with_parameters(parameters: Mapping[str, Any]) -> GraphClassifier:
-    return (NodeClassifier if "decision" in parameters else DirichletClassifier)(**parameters)
+    rule = "decision" if "decision" in parameters else "rule"
+    return classifier_by(parameters[rule], **{name: value for name, value in parameters.items() if name != rule})

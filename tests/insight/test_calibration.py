@@ -7,12 +7,22 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 
-from isotherm.probability.calibration import Calibration, CalibrationWarning, calibrate, evidence
+from isotherm.labelling.rules import RULES
+from isotherm.probability.calibration import (
+    LAPSES,
+    Calibration,
+    CalibrationWarning,
+    Fitting,
+    HiddenSeeds,
+    Model,
+    _Loss,
+    calibrate,
+    evidence,
+    prior,
+)
 from isotherm.probability.hidden_seeds import Fold, HeldOut
-from isotherm.probability.calibration import LAPSES, Fitting, HiddenSeeds, Model, _Loss, prior
 from isotherm.probability.node_features import Field, Warmth
 from isotherm.probability.trial import reliability
-from isotherm.labelling.rules import RULES
 from isotherm.seeds import Seeds
 
 NODES, CLASSES = 3000, 4

@@ -17,7 +17,7 @@ from saved_models import again, assert_same, dense
 import isotherm as iso
 from isotherm import engines
 from isotherm.graph_classifier import GraphClassifier
-from isotherm.io.writing.models import read_model
+from isotherm.io.models import read_model
 from isotherm.node_classifier import classifier_by
 from isotherm.paper.block_model import stochastic_block_model
 
@@ -243,7 +243,7 @@ def test_sets_of_labels_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("labels_", "confidence_", "thresholds_", "reached_", "temperatures_"):
         a, b = (getattr(each, name) for each in (clf, loaded))
         assert a.dtype == b.dtype
-        np.testing.assert_array_equal(*[dense(each) for each in (a, b)])
+        np.testing.assert_array_equal(dense(a), dense(b))
     np.testing.assert_array_equal(clf.predict_proba(), loaded.predict_proba())
 
 

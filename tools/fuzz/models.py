@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 import isotherm as iso
 from isotherm.graph_classifier import GraphClassifier
-from isotherm.io.writing.models import read_model, write_model
+from isotherm.io.models import read_model, write_model
 from tools.fuzz.mutate import generator, mutated
 
 __all__ = ["case"]

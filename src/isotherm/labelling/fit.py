@@ -6,7 +6,7 @@ labels already needed it.
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,9 @@ from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.labelling.best_scores import BestScores
 from isotherm.labelling.decisions import Decision, FittedDecision, class_factors
 from isotherm.labelling.label_sets import TOO_FEW, LabelSets, hide
-from isotherm.labelling.outcomes import OneLabel, at_codes, best_codes
+from isotherm.labelling.outcomes import BestScores, OneLabel, at_codes, best_codes
 from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration, CalibrationWarning
@@ -30,10 +29,12 @@ from isotherm.probability.combination import Combination
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
-from isotherm.probability.label_odds import LabelOdds, fit_odds
 from isotherm.probability.learning import Learnt, learn, rough_solver
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
 from isotherm.seeds import Seeds
+
+if TYPE_CHECKING:
+    from isotherm.probability.label_odds import LabelOdds
 
 __all__ = ["Fit"]
 
@@ -76,7 +77,7 @@ class Fit:
     odds: NDArray[np.float32] | None = None
     taught: Learnt | None = None
     proof: Certificate | None = None
-    taught_odds: LabelOdds | None = None
+    taught_odds: "LabelOdds | None" = None
     earlier: Learnt | None = None
     weighed: Combination | None = None
 
@@ -259,7 +260,7 @@ class Fit:
         return self.outcome
 
     @cached_property
-    def label_odds(self) -> LabelOdds:
+    def label_odds(self) -> "LabelOdds":
         """How temperatures become probabilities where a node may have several labels; warns if hidden seeds are few."""
         odds = self._label_odds
         if odds.n_seen < TOO_FEW:
@@ -268,7 +269,9 @@ class Fit:
         return odds
 
     @cached_property
-    def _label_odds(self) -> LabelOdds:
+    def _label_odds(self) -> "LabelOdds":
+        from isotherm.probability.label_odds import fit_odds  # few fits have several labels
+
         assert isinstance(self.outcome, LabelSets)
         if self.taught_odds is not None:
             return self.taught_odds

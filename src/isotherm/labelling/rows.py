@@ -3,24 +3,32 @@
 Data frames, files, the workers of a cluster and reports all take their rows from here.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple, TypeAlias
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.errors import ParameterError
+from isotherm.graphs import Graph
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.label_sets import LabelSets
 from isotherm.seeds.encoding import Labels
 
-__all__ = ["Column", "Columns", "Rows", "label_rows", "rows"]
+__all__ = ["Column", "Columns", "Labelled", "Rows", "label_rows", "rows", "write_labels"]
 
 PIECE = 1 << 20  # nodes whose columns are in memory at once
 
-Column: TypeAlias = NDArray  # a masked array where values are missing
+Column: TypeAlias = NDArray[Any]  # a masked array where values are missing
 Rows: TypeAlias = dict[str, Column]
+
+
+class Labelled(Protocol):
+    """A fitted classifier."""
+
+    fitted_: Fit
 
 
 class Columns(NamedTuple):
@@ -79,7 +87,7 @@ def rows(fit: Fit, wanted: Columns = Columns(), nodes: Ints | slice | None = Non
 
 
 def label_rows(
-    nodes: NDArray,
+    nodes: NDArray[Any],
     codes: Ints,
     classes: Labels,
     wanted: Columns,
@@ -100,7 +108,7 @@ def label_rows(
     for prefix, table in (("p", chances), ("t", temperatures)):
         if table is not None:
             names = (f"{prefix}_{label}" for label in classes.tolist())
-            found |= dict(zip(names, np.ma.masked_invalid(table).T, strict=True))
+            found |= dict(zip(names, table.T, strict=True))
     return _chosen(found, wanted, is_seed, confidence)
 
 
@@ -145,3 +153,98 @@ def _pairs(fit: Fit, outcome: LabelSets, wanted: Columns, nodes: Ints | slice | 
         is_seed=_is_seed(fit)[positions],
         is_row=None if graph.n_rows is None else positions < graph.n_rows,
     )
+
+
+def write_labels(
+    path: str | os.PathLike[str],
+    graph: Graph,
+    result: Labelled | Mapping[str, Any],
+    *,
+    format: str | None = None,  # noqa: A002 - the name that the commands use
+    confidence: bool = True,
+    probabilities: bool = False,
+    temperatures: bool = False,
+    only_unlabelled: bool = False,
+    min_confidence: float | None = None,
+    force: bool = False,
+    safe_cells: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> int:
+    """Write one row for each node, in the order of the graph: node, label, confidence.
+
+    An unreached node has an empty label and confidence 0. If nodes may have several labels, there is a row for each
+    label, the most certain first, and a row with an empty label for a node without any. The file appears when it is
+    complete; if anything goes wrong, an existing file is kept.
+
+    Parameters
+    ----------
+    path
+        The file, or ``-`` for standard output. Its suffix decides the format: CSV, TSV, JSON lines (each also with
+        ``.gz`` or ``.zst``), Parquet or Arrow.
+    graph
+        The graph whose nodes these are.
+    result
+        A fitted classifier; or columns with one value for each node, written unchanged.
+    format
+        Overrides the suffix: csv, tsv, jsonl, parquet or arrow.
+    confidence
+        Whether to write this column; on first use a classifier needs up to three more solves for it.
+    probabilities, temperatures
+        Whether to add a column ``p_<class>`` or ``t_<class>`` for each class.
+    only_unlabelled
+        Whether to leave out the seeds.
+    min_confidence
+        Leave out nodes whose confidence is below this.
+    force
+        Whether to replace a file that exists.
+    safe_cells
+        Whether to put an apostrophe before text that a spreadsheet would run as a formula, in CSV and TSV. Without it
+        ids and labels are written as they are, so that they can be read again.
+    progress
+        Called with the number of rows written so far and the total.
+
+    Returns
+    -------
+    int
+        The number of rows.
+
+    Examples
+    --------
+    >>> graph = Graph.from_edges(["ann", "bob"], ["bob", "eve"])
+    >>> write_labels("-", graph, {"label": ["left", "left", None], "confidence": [1, 0.75, 0]})
+    node,label,confidence
+    ann,left,1.0
+    bob,left,0.75
+    eve,,0.0
+    3
+    """
+    from isotherm.io.output import check_output, write_rows  # few fits need the writers of files
+
+    check_output(path, force=force, format=format)  # before the columns are worked out
+    if isinstance(result, Mapping):
+        if probabilities or temperatures or only_unlabelled:
+            raise TypeError("probabilities, temperatures and only_unlabelled need a classifier, not columns")
+        batches: Iterable[Mapping[str, Any]] = [_given(graph, result, min_confidence)]
+    else:
+        wanted = Columns(
+            confidence, probabilities, temperatures, only_unlabelled=only_unlabelled, min_confidence=min_confidence
+        )
+        batches = rows(result.fitted_, wanted)
+    n = graph.n_nodes
+    report = None if progress is None else (lambda done, _: progress(min(done, n), n))
+    return write_rows(path, batches, format=format, force=force, safe_cells=safe_cells, progress=report)
+
+
+def _given(graph: Graph, columns: Mapping[str, Any], min_confidence: float | None) -> dict[str, Any]:
+    """Columns with one value for each node."""
+    from isotherm.io.errors import need
+
+    pl = need("polars", "writing labels")
+    found = {name: pl.Series(name, values, strict=False) for name, values in columns.items()}
+    for name, column in found.items():
+        if len(column) != graph.n_nodes:
+            raise ValueError(f"the column {name!r} has {len(column)} values for {graph.n_nodes} nodes")
+    keep = np.ones(graph.n_nodes, bool)
+    if min_confidence is not None:
+        keep = found["confidence"].to_numpy() >= min_confidence
+    return {"node": graph.nodes[:][keep], **{name: column.filter(keep) for name, column in found.items()}}

@@ -24,12 +24,11 @@ from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.nodes import distinct_ids
 from isotherm.graphs.packed import PackedGraph
-from isotherm.io.writing.models import DAMAGE, damaged, read_model, write_model
-from isotherm.labelling.best_scores import BestScores
+from isotherm.io.models import DAMAGE, damaged, read_model, write_model
 from isotherm.labelling.decisions import DECISIONS, FittedDecision
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.label_sets import LabelSets
-from isotherm.labelling.outcomes import OneLabel
+from isotherm.labelling.outcomes import BestScores, OneLabel
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import UNIT_POWER, Calibration
 from isotherm.probability.combination import Combination

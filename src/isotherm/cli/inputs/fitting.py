@@ -239,7 +239,7 @@ def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", 
 
     With ``seedless``, edges alone are allowed too.
     """
-    from isotherm.io.writing.models import is_model
+    from isotherm.io.models import is_model
 
     given = list(arguments)
     count = 1 if given and (is_model(given[0]) or _may_be_model(given)) else 2

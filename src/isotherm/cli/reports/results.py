@@ -36,7 +36,7 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
 def _check_targets(results: Results, sources: Sequence[str]) -> None:
     from isotherm.files import check_target
     from isotherm.io import check_output
-    from isotherm.io.writing.models import check_model
+    from isotherm.io.models import check_model
 
     with usage_errors(messages.OUTPUT):
         check_output(results.output, force=results.force, format=results.output_format)
@@ -98,7 +98,7 @@ def write_results(
 
 def _write_labels(clf: "DirichletClassifier", results: Results, job: Job) -> int:
     with job.stage("writing") as bar, usage_errors(messages.OUTPUT):
-        from isotherm.io import write_labels
+        from isotherm.labelling.rows import write_labels
 
         return write_labels(
             results.output,
