@@ -205,5 +205,6 @@ def load(path: str | os.PathLike[str]) -> GraphClassifier:
 
 
 def _with_parameters(parameters: Mapping[str, Any]) -> GraphClassifier:
-    rule = "decision" if "decision" in parameters else "rule"
-    return classifier_by(parameters[rule], **{name: value for name, value in parameters.items() if name != rule})
+    from isotherm.dirichlet_classifier import DirichletClassifier
+
+    return (NodeClassifier if "decision" in parameters else DirichletClassifier)(**parameters)

@@ -270,7 +270,7 @@ class Fit:
 
     @cached_property
     def _label_odds(self) -> "LabelOdds":
-        from isotherm.probability.label_odds import fit_odds  # few fits have several labels
+        from isotherm.probability.label_odds import fit_odds
 
         assert isinstance(self.outcome, LabelSets)
         if self.taught_odds is not None:
