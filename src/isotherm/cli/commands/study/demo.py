@@ -96,7 +96,7 @@ def _debian(folder: Path) -> tuple[Path, Path]:
 
     from isotherm.cli.reports.summary import Summary
     from isotherm.node_classifier import NodeClassifier
-    from isotherm.seeds import sample
+    from isotherm.seeds.hiding import sample
     from isotherm.seeds.encoding import encode_labels
     from isotherm.study.datasets import debian_packages
 
