@@ -21,9 +21,8 @@ from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.engines.mailbox import Team, folded
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import ConjugateGradient, Descent, Pace
-from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.interior import Block, Interior
-from isotherm.equilibrium.solvers.iterative import Iteration
+from isotherm.equilibrium.solvers.iterative import Convergence, Iteration
 from isotherm.equilibrium.solvers.system import WIDE, Source, System
 from isotherm.graphs import Csr
 from isotherm.graphs.packed import read_rows

@@ -8,10 +8,9 @@ from isotherm import kernels
 from isotherm.arrays import Doubles
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import ConjugateGradient
-from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.direct import Direct
 from isotherm.equilibrium.solvers.elimination import Elimination
-from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Iteration
+from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Convergence, Iteration
 from isotherm.equilibrium.solvers.system import Request, Solution, Solver, System
 
 __all__ = ["Auto", "ImpatientCG", "Patience"]

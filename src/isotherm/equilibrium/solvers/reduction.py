@@ -22,8 +22,7 @@ from scipy.sparse import csr_array, diags_array
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.solvers.convergence import largest_ratio
-from isotherm.equilibrium.solvers.system import Memory, Request, Rows, Solution, Solver, System
+from isotherm.equilibrium.solvers.system import Memory, Request, Rows, Solution, Solver, System, largest_ratio
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
