@@ -219,7 +219,7 @@ class PartSystem(System):
 
 
 def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> tuple[PartSystem, Doubles]:
-    """The part of a system, and the temperatures of its boundary with that of the halo.
+    """The part of a system, and the temperatures of its boundary, including the halo.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 `Problem` says what is given. Its `lifting` reduces directed graphs and soft seeds to the symmetric case of
 ``harmonic.py``, and its `system` is eq. 4 there. Beyond the paper, heat may also enter at interior nodes: then
 ``L T = F``, so that ``X = Q X + R Y + D^-1 F``. Solvers take up to 15 columns at a time. If the columns sum to one, as
-those of K classes do, one of them follows from the others and is not solved for.
+the temperatures of K classes do, one of them follows from the others and is not solved for.
 """
 
 import time

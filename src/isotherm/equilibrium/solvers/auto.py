@@ -118,7 +118,7 @@ class Patience:
 class ImpatientCG(ConjugateGradient):
     """Conjugate gradient that gives up when it loses `Patience`.
 
-    ``columns`` is the number of columns for which elimination would be used, if not those of this solve.
+    ``columns`` is the number of columns for which elimination would be used; by default the width of this solve.
     """
 
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
