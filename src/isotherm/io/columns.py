@@ -1,0 +1,376 @@
+"""Which column of a table is which: picked by the caller, or found by its name or position.
+
+Read `edge_roles` and `seed_roles` first: they decide which column holds sources, targets, weights, nodes or labels. The
+usual names of columns follow. Where two answers are equally likely, an error asks the caller to choose.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
+
+from isotherm.errors import Option
+from isotherm.files import FileError
+from isotherm.io.errors import UnclearError, shorten
+from isotherm.io.file_layout import Column, Values
+
+__all__ = [
+    "Names",
+    "edge_roles",
+    "end_pairs",
+    "header_names",
+    "is_index_name",
+    "is_time",
+    "is_time_or_id",
+    "label_place",
+    "named",
+    "node_places",
+    "seed_roles",
+    "sheet_places",
+    "unused_numbers",
+]
+
+Names: TypeAlias = Sequence[str | None]
+
+# Words of a name after `_words`, which drops "node", "id" and the like: FromNodeId -> from, node_1 -> 1.
+ENDS = {
+    "source": ("target", "dest", "destination", "dst", "sink"),
+    "src": ("dst", "dest", "target", "destination"),
+    "from": ("to",),
+    "start": ("end",),
+    "begin": ("end",),
+    "origin": ("destination", "dest"),
+    "orig": ("dest",),
+    "sender": ("receiver", "recipient"),
+    "payer": ("payee",),
+    "caller": ("callee",),
+    "follower": ("followee", "followed"),
+    "citing": ("cited",),
+    "parent": ("child",),
+    "head": ("tail",),
+    "row": ("col", "column"),
+    "left": ("right",),
+    "1": ("2",),
+    "0": ("1",),
+    "a": ("b",),
+    "u": ("v",),
+    "i": ("j",),
+}
+SINGLE_LETTERS = frozenset("aui")  # a single letter may as well be a node id
+WEIGHTS = ("weight", "weights", "w", "value", "capacity")
+NODES = ("node", "nodeid", "id", "vertex", "vertexid", "name")
+OFTEN_NODES = ("account", "user", "customer", "person", "member", "entity", "item", "paper", "page", "package", "key")
+LABELS = ("label", "labels", "class", "y", "category")
+OFTEN_LABELS = ("target", "group", "community", "cluster", "truth", "type", "kind", "section", "topic", "subject")
+FLAGS = ("fraud", "fraudulent", "illicit", "suspicious", "spam", "bot", "flag", "status", "risk")
+CLEAR_LABELS = tuple(name for name in LABELS if len(name) > 1)
+SHEET = ("guess", "confidence", "value")  # what `isotherm suggest` adds to the columns of node and label
+IDS = frozenset({"id", "ids", "index", "key", "code", "zip", "step"})
+TIMES = frozenset({"time", "timestamp", "ts", "unixts", "date", "datetime", "day", "month", "year", "hour", "when"})
+TIMES |= {"since", "until"}
+INDEX = re.compile(r"|unnamed:? ?\d+|__index_level_\d+__|index", re.IGNORECASE)
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
+
+
+def end_pairs(names: Names) -> list[tuple[int, int]]:
+    """The columns of source and target, if their names are a usual pair; several pairs if none is better.
+
+    A pair may share further words.
+
+    Examples
+    --------
+    >>> end_pairs(["time", "from_account", "to_account"]), end_pairs(["u", "v", "source", "target"])
+    ([(1, 2)], [(2, 3)])
+    >>> end_pairs(["from_bank", "from_account", "to_bank", "to_account"])
+    [(0, 2), (1, 3)]
+    """
+    ranked: dict[int, list[tuple[int, int]]] = {}
+    for rank, pair in _ranked_pairs([_words(name) for name in names]):
+        ranked.setdefault(rank, []).append(pair)
+    return ranked[min(ranked)] if ranked else []
+
+
+def header_names(cells: Sequence[str], *, seeds: bool) -> tuple[set[str], bool]:
+    """The cells of a row that look like names of columns, of edges or of seeds, and whether that leaves no doubt.
+
+    Examples
+    --------
+    >>> header_names(["from", "to", "year"], seeds=False)[0] == {"from", "to"}
+    True
+    >>> header_names(["ann", "bob"], seeds=False), header_names(["account_id", "is_fraud"], seeds=True)[1]
+    ((set(), False), False)
+    """
+    if seeds and sheet_places(cells):
+        return set(cells), True
+    if seeds:
+        clear = {cell for cell in cells if _simple(cell) in (*NODES, *CLEAR_LABELS)}
+        label = label_place(cells, ())
+        nodes = node_places(cells, {label})
+        often = set() if label is None or not nodes else {cells[label], cells[nodes[0]]}
+        return (clear, len(clear) > 1) if clear else (often, False)
+    pairs = end_pairs(cells)
+    if not pairs or SINGLE_LETTERS.intersection(_words(cells[pairs[0][0]])):
+        return set(), False
+    return {cells[place] for place in pairs[0]}, False
+
+
+def label_place(names: Names, taken: Sequence[int | None] | set[int | None]) -> int | None:
+    """The column of labels: one named label, class or the like, then one named is_fraud or the like.
+
+    >>> label_place(["account", "country", "is_fraud"], ()), label_place(["account", "country"], ())
+    (2, None)
+    """
+    place = named(names, (*LABELS, *(f"{label}id" for label in CLEAR_LABELS)), taken)
+    if place is not None:
+        return place
+    words = [() if place in taken else _words(name) for place, name in enumerate(names)]
+    flags = (place for place, each in enumerate(words) if len(each) > 1 and each[0] in ("is", "has"))
+    ends = (place for label in (*LABELS[:3], *FLAGS, *OFTEN_LABELS) for place, e in enumerate(words) if label in e[-1:])
+    return next(flags, next(ends, None))
+
+
+def node_places(names: Names, taken: Sequence[int | None] | set[int | None]) -> list[int]:
+    """The columns that may be those of nodes; one if a name is clearly better than the others.
+
+    >>> node_places(["account_id", "branch_id", "label"], {2}), node_places(["id", "name"], ())
+    ([0, 1], [0])
+    """
+    place = named(names, NODES, taken)
+    if place is not None:
+        return [place]
+    free = [place for place in range(len(names)) if place not in taken]
+    ids = [place for place in free if re.search(r"(?i)[\W_]id$|[a-z]I[dD]$", (names[place] or "").strip())]
+    return ids or [place for place in free if set(_words(names[place])[-1:]).intersection(OFTEN_NODES)]
+
+
+def named(names: Names, wanted: Sequence[str], taken: Sequence[int | None] | set[int | None]) -> int | None:
+    """The first free column that has one of these names; the first of the names counts most."""
+    simple = ["" if place in taken else _simple(name) for place, name in enumerate(names)]
+    return next((simple.index(name) for name in wanted if name in simple), None)
+
+
+def sheet_places(names: Names) -> set[int]:
+    """The columns that ``isotherm suggest`` adds to node and label, if this is a sheet that it wrote.
+
+    >>> sheet_places(["account", "verdict", "guess", "confidence", "value"]), sheet_places(["value", "node", "label"])
+    ({2, 3, 4}, set())
+    """
+    added = [name for name in names[2:] if name in SHEET]
+    sheet = len(added) > 1 and added == list(names[2 : 2 + len(added)]) == [name for name in SHEET if name in added]
+    return set(range(2, len(names))) if sheet else set()
+
+
+def is_index_name(name: str | None) -> bool:
+    """Whether this is how pandas or R name a column of row numbers: not at all, or nearly so.
+
+    >>> is_index_name(""), is_index_name("Unnamed: 0"), is_index_name(None)
+    (True, True, False)
+    """
+    return name is not None and INDEX.fullmatch(name.strip()) is not None
+
+
+def is_time_or_id(name: str) -> bool:
+    """Whether the numbers under this name are surely not weights.
+
+    >>> is_time_or_id("bank_id"), is_time_or_id("amount")
+    (True, False)
+    """
+    return is_time(name) or not IDS.isdisjoint(word.lower() for word in WORD.findall(name))
+
+
+def is_time(name: str) -> bool:
+    """Whether this names a column of times."""
+    return not TIMES.isdisjoint(word.lower() for word in WORD.findall(name))
+
+
+def _ranked_pairs(columns: list[tuple[str, ...]]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Pairs of ends: those that are nothing else first, then those with shared words, then single letters."""
+    for place, words in enumerate(columns):
+        for at, word in enumerate(words):
+            wanted = [(*words[:at], other, *words[at + 1 :]) for other in ENDS.get(word, ())]
+            partner = next((columns.index(each) for each in wanted if each in columns), None)
+            if partner is not None:
+                letter = word in SINGLE_LETTERS
+                yield 2 * letter + (len(words) > 1), (place, partner)
+
+
+def _words(name: str | None) -> tuple[str, ...]:
+    """The words of a name in lower case, without node, vertex, name and id; none for a number."""
+    if name is None or _simple(name).isdigit():
+        return ()
+    words = (re.sub(r"node|vertex|name|id", "", word.lower()) for word in WORD.findall(name))
+    return tuple(filter(None, words))
+
+
+def _simple(name: str | None) -> str:
+    """Lower-case letters and digits only: ``Node ID`` -> ``nodeid``."""
+    return re.sub(r"[\W_]", "", name or "").lower()
+
+
+Roles: TypeAlias = dict[str, Column | None]
+
+CLEAR_WIDTH = 3  # in a wider table without usual names, the first two columns may be anything
+MOST_SHOWN = 8
+
+
+def edge_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequence[Values] = ()) -> Roles:
+    """The columns of source, target and weight.
+
+    Columns that the caller picks are taken. Otherwise source and target are a pair of names such as source and target
+    or from and to. If there is no such pair, they are the first two free columns, but not in a wide table with names,
+    which is refused. Row numbers are skipped. The weight is a column named weight, w, value or capacity; in a table
+    without names it is the third column if that is numeric.
+
+    Examples
+    --------
+    >>> roles = edge_roles("edges.csv", ["time", "from", "to", "w"], {})
+    >>> [str(column) for column in roles.values()]
+    ['col 2 (from)', 'col 3 (to)', 'col 4 (w)']
+    """
+    table = _Table(path, names, picks, values)
+    source, target = (table.picked(end) for end in ("source", "target"))
+    pick = picks.get("weight")
+    if pick is None:
+        weight = table.third_if_numeric({source, target}) if table.bare else named(names, WEIGHTS, {source, target})
+    else:
+        weight = None if pick is False else table.picked("weight")
+    if source is None or target is None:
+        source, target = table.pair({"source": source, "target": target}, {weight}, _pairs(names, source, target))
+    return table.distinct({"source": source, "target": target, "weight": weight})
+
+
+def seed_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequence[Values] = ()) -> Roles:
+    """The columns of node and label (picked, found by name, or the first two), and any others that are picked.
+
+    Examples
+    --------
+    >>> roles = seed_roles("seeds.csv", ["confidence", "node", "label"], {})
+    >>> [str(column) for column in roles.values()]
+    ['col 2 (node)', 'col 3 (label)']
+    """
+    table = _Table(path, names, picks, values)
+    others = {role: table.picked(role) for role in ("seed_weight", "probability")}
+    others = {role: place for role, place in others.items() if place is not None}
+    taken = {*others.values(), *sheet_places(names)}
+    node, label = table.picked("node"), table.picked("label")
+    if node is None or label is None:
+        found_label = label_place(names, {node, *taken}) if label is None else label
+        nodes = node_places(names, {found_label, *taken}) if node is None else [node]
+        pairs = [] if found_label is None else [(place, found_label) for place in nodes]
+        if found_label is None and len(nodes) == 1:
+            node = nodes[0]
+        label = found_label
+        node, label = table.pair({"node": node, "label": label}, taken, pairs)
+    return table.distinct({"node": node, "label": label, **others})
+
+
+def unused_numbers(names: Names, values: Sequence[Values], roles: Roles) -> list[str]:
+    """Names of columns that may hold weights: numbers, but no times, ids or row numbers, and in no role."""
+    used = {column.number - 1 for column in roles.values() if column}
+    return [
+        name
+        for place, (name, each) in enumerate(zip(names, values, strict=False))
+        if name and each.numeric and place not in used and not is_index_name(name) and not is_time_or_id(name)
+    ]
+
+
+def _pairs(names: Names, source: int | None, target: int | None) -> list[tuple[int, int]]:
+    """Usual pairs that agree with what was picked."""
+    return [pair for pair in end_pairs(names) if source in (None, pair[0]) and target in (None, pair[1])]
+
+
+class _Table:
+    """The columns of a table, and what the caller picks."""
+
+    def __init__(self, path: str, names: Names, picks: Mapping[str, Any], values: Sequence[Values]) -> None:
+        self.path, self.names, self.picks, self.values = path, names, picks, values
+        self.bare = all(name is None for name in names)
+        self.repeated = {name for name, count in Counter(names).items() if name is not None and count > 1}
+
+    def picked(self, role: str) -> int | None:
+        """The position of a column that was asked for by name or number."""
+        names, pick = self.names, self.picks.get(role)
+        if pick is None:
+            return None
+        if pick in names:
+            return list(names).index(pick)
+        if isinstance(pick, bool) or not isinstance(pick, int | str):
+            raise TypeError(f"{role} must be the name or the number of a column, not {type(pick).__name__}")
+        if isinstance(pick, int) or (pick.isascii() and pick.isdigit()):
+            if 1 <= int(pick) <= len(names):
+                return int(pick) - 1
+            raise FileError(f"{self.path} has no column {pick} for {role}: it has {self._counted()}, numbered from 1")
+        there = f"there are {self._shown()}" if not self.bare else "it has no header, so give a number from 1"
+        raise FileError(f"{self.path} has no column named {shorten(pick)} for {role}: {there}")
+
+    def third_if_numeric(self, taken: set[int | None]) -> int | None:
+        """The third column of a table without names, if it holds numbers and is free."""
+        return 2 if len(self.values) > 2 and self.values[2].numeric and 2 not in taken else None
+
+    def pair(
+        self, known: dict[str, int | None], taken: set[int | None], candidates: list[tuple[int, int]]
+    ) -> tuple[int, int]:
+        """The positions of two columns of which at most one is known; the best candidate, else the first free ones."""
+        if len(candidates) == 1:
+            return candidates[0]
+        free = [place for place in range(len(self.names)) if place not in taken and place not in known.values()]
+        given = sum(place is not None for place in known.values())
+        numbered = [place for place in free if self._is_index(place)]
+        if len(free) - len(numbered) + given >= 2:
+            free = [place for place in free if place not in numbered]
+        rest = iter(free)
+        first, second = (next(rest, None) if place is None else place for place in known.values())
+        if first is None or second is None:
+            what, needed = "an edge" if "source" in known else "a seed", " and a ".join(known)
+            raise FileError(f"{self.path} has {self._counted()}, but {what} needs a {needed}; add what is missing")
+        if candidates or (not self.bare and len(free) + given > CLEAR_WIDTH):
+            likely = [place for place in free if self._may_be_ids(place)]
+            if len(likely) > 1 and not given:
+                first, second = likely[:2]
+            raise self._unclear(dict(zip(known, candidates[0] if candidates else (first, second), strict=True)))
+        return first, second
+
+    def distinct(self, places: Mapping[str, int | None]) -> Roles:
+        """The columns at these positions, of which no two may be the same or have the same name."""
+        used = [place for place in places.values() if place is not None]
+        if len(set(used)) < len(used):
+            *first, last = places
+            raise FileError(f"{self.path}: {', '.join(first)} and {last} must be different columns")
+        for role, place in places.items():
+            if place is not None and self.names[place] in self.repeated and not self._by_number(role):
+                raise self._repeated(role, self.names[place])
+        return {role: None if place is None else Column(place + 1, self.names[place]) for role, place in places.items()}
+
+    def _is_index(self, place: int) -> bool:
+        """Whether a column holds row numbers, as pandas and R write them."""
+        return is_index_name(self.names[place]) and place < len(self.values) and self.values[place].numbering
+
+    def _may_be_ids(self, place: int) -> bool:
+        numeric = place < len(self.values) and self.values[place].numeric
+        return not numeric and not is_time(self.names[place] or "")
+
+    def _by_number(self, role: str) -> bool:
+        pick = self.picks.get(role)
+        return pick is not None and pick is not True and pick not in self.names
+
+    def _unclear(self, guess: Mapping[str, int]) -> FileError:
+        for role, place in guess.items():
+            if self.names[place] in self.repeated:
+                return self._repeated(role, self.names[place])
+        columns = {role: Option(role, self.names[place] or place + 1) for role, place in guess.items()}
+        what = "which nodes an edge joins" if "source" in guess else "which are nodes and which are labels"
+        message = f"{{path}} has {{count}}, and their names do not say {what}: {{names}}; choose two of them, as in "
+        slots = " ".join(f"{{{role}}}" for role in guess)
+        return UnclearError(message + slots, path=self.path, count=self._counted(), names=self._shown(), **columns)
+
+    def _repeated(self, role: str, name: str | None) -> FileError:
+        where = " and ".join(str(place + 1) for place, other in enumerate(self.names) if other == name)
+        message = "{path} has several columns named {name}, number {where}; give the number of one of them to {role}"
+        return FileError(message, path=self.path, name=shorten(name), where=where, role=Option(role))
+
+    def _counted(self) -> str:
+        return "1 column" if len(self.names) == 1 else f"{len(self.names):,} columns"
+
+    def _shown(self) -> str:
+        named = [shorten(name) for name in self.names if name is not None]
+        return ", ".join(named[:MOST_SHOWN]) + ", ..." * (len(named) > MOST_SHOWN)

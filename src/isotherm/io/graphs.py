@@ -1,0 +1,256 @@
+"""Files to graphs."""
+
+import os
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from isotherm.errors import Option, warn
+from isotherm.files import FileError
+from isotherm.graphs import Graph
+from isotherm.graphs.packed import is_packed
+from isotherm.io.edges import built, is_one_file, number_edges, open_parts, read_edges
+from isotherm.io.errors import FileWarning, shorten
+from isotherm.io.file_layout import Layout, Options, Pick
+from isotherm.io.formats import FORMATS, Format, format_of, imported
+from isotherm.io.sniffing import is_number
+from isotherm.io.streams import Input, Progress
+
+__all__ = ["GraphFile", "read_graph", "read_graph_file"]
+
+SAMPLE = 10_000  # nodes that are searched for blanks
+FEW_EDGES = 4
+RARE = 0.05  # share of the edges that are isolated
+
+Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Reader = Callable[[Input, Options], tuple[Graph, Layout]]
+
+
+class GraphFile(NamedTuple):
+    """A graph that was read, and how its file is laid out."""
+
+    graph: Graph
+    layout: Layout
+
+
+def read_graph(
+    path: Paths,
+    *,
+    directed: bool | None = None,
+    source: Pick = None,
+    target: Pick = None,
+    weight: Pick | bool = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002 - the name that the commands use
+    id: Pick = None,  # noqa: A002 - the name that the commands use
+    encoding: str | None = None,
+    thousands: bool = False,
+    max_graph_memory: int | None = None,
+    progress: Progress | None = None,
+) -> Graph:
+    r"""Read a graph from a file; its suffix decides the format.
+
+    =====================================  =========================================================================
+    ``.csv`` ``.tsv`` ``.txt`` ``.edges``  One edge in each row. Delimiter, header and columns are found, see
+    ``.el`` ``.ncol`` ``out.*`` ...        :mod:`isotherm.io.sniffing`; files of SNAP and KONECT work
+                                           unchanged. Ids are the texts in the file: ``007`` is not ``7``.
+    ``.parquet`` ``.arrow`` ``.feather``   The same in columns; ids are text or integers, as in the file.
+    ``.mtx`` ``.npz``                      A matrix, of MatrixMarket or of SciPy; rectangular: rows and columns are
+                                           both nodes. Ids count from 1 in ``.mtx``, from 0 in ``.npz``.
+    ``.mat``                               The only square matrix of a MATLAB file, or one named A; ids count from 1.
+    ``.graphml`` ``.gexf`` ``.gml``        Ids are those of the nodes, as text; in GML their labels, if all differ.
+    ``.net``                               Pajek; ids are the labels of vertices if all differ, else numbers from 1.
+    ``.xlsx``                              The first sheet of an Excel file, as a table.
+    ``.graph`` ``.metis``                  The METIS format; ids count from 1.
+    ``.iso``                               A packed graph, a folder that is mapped into memory; see `pack_edges`.
+    =====================================  =========================================================================
+
+    Text formats may be compressed, with the further suffix ``.gz``, ``.zst``, ``.bz2``, ``.xz`` or ``.zip``. A table
+    may be in several files: a list of them, a pattern such as ``edges/*.parquet``, or a folder. A folder of NetSet,
+    with ``adjacency.npz`` in it, is a graph.
+
+    Parameters
+    ----------
+    path
+        The file, or ``-`` for standard input; or several files.
+    directed
+        Whether edges are arcs; by default what the file says, and False if it says nothing.
+    source, target, weight
+        Columns of a table, by name or by number from 1. By default they are found by their names; without names they
+        are the first two, and the third is the weight if it is numeric. ``weight=False`` ignores all weights, and
+        ``weight="abs(amount)"`` takes the sizes of numbers of which some are negative.
+    delimiter
+        The delimiter of text: a character, or "tab" or "whitespace".
+    header
+        Whether the first row of delimited text names the columns.
+    format
+        Overrides the suffix: csv, tsv, text, parquet, arrow, xlsx, mtx, npz, mat, graphml, gexf, gml, pajek, metis,
+        netset or iso.
+    id
+        In GraphML, GEXF and GML, the attribute of nodes that is their id, such as ``name`` in files of igraph.
+    encoding
+        How text is written, such as cp1252; by default UTF-8.
+    thousands
+        Whether commas set off thousands in weights, as in 1,033.17.
+    max_graph_memory
+        The bytes that the graph may take, estimated from the numbers of nodes and edges; by default what is free, also
+        in the container of this process. A larger graph is refused before it takes them.
+    progress
+        Called from another thread with the amount read so far and the total (None if unknown).
+
+    Raises
+    ------
+    FileError
+        A ValueError that says in one sentence which file is wrong, where, and what to do.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> edges = Path(tempfile.mkdtemp()) / "edges.csv"
+    >>> _ = edges.write_text("from,to,weight\nann,bob,1\nbob,eve,2\n")
+    >>> read_graph(edges)
+    <Graph: 3 nodes, 2 edges, weighted>
+    """
+    return _read(
+        path,
+        Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands),
+        format,
+        progress,
+    ).graph
+
+
+def read_graph_file(
+    path: Paths,
+    *,
+    directed: bool | None = None,
+    source: Pick = None,
+    target: Pick = None,
+    weight: Pick | bool = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002 - the name that the commands use
+    id: Pick = None,  # noqa: A002 - the name that the commands use
+    encoding: str | None = None,
+    thousands: bool = False,
+    max_graph_memory: int | None = None,
+    progress: Progress | None = None,
+) -> GraphFile:
+    r"""Read a graph as `read_graph` does, and say which columns, header and delimiter were found.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> edges = Path(tempfile.mkdtemp()) / "edges.txt"
+    >>> _ = edges.write_text("# a comment\n1 2 0.5\n2 3 1.5\n")
+    >>> print(read_graph_file(edges).layout)
+    source=col 1, target=col 2, weight=col 3, header=no, delimiter=whitespace
+    """
+    return _read(
+        path,
+        Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands),
+        format,
+        progress,
+    )
+
+
+def _read(paths: Paths, options: Options, wanted: str | None, progress: Progress | None) -> GraphFile:
+    names = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(each) for each in paths]
+    if len(names) != 1 or not is_one_file(names[0]):
+        return _read_parts(names, options, wanted, progress)
+    path = names[0]
+    if is_packed(path):
+        wanted = wanted or "iso"
+    elif wanted != "iso" and not path.rstrip(os.sep).endswith(".iso") and not os.path.isdir(path):
+        Input(path).check()
+    known = format_of(path, wanted)
+    file = Input(path, known.compression, progress, options.encoding)
+    if known.name in ("jsonl", "communities"):
+        raise FileError(f"{file.name}: {known.name} files hold seeds or labels; edges are read from CSV or Parquet")
+    if options.id is not None and not FORMATS[known.name].attributes:
+        named = ", ".join(name for name, kind in FORMATS.items() if kind.attributes)
+        message = "{path}: {id} is for files whose nodes have attributes ({named}), not for {format}; leave it out"
+        raise FileError(message, path=file.name, id=Option("id"), named=named, format=known.name)
+    try:
+        reader = FORMATS[known.name].reader
+        if reader is not None:
+            _check_no_columns(file, known, options)
+            read: Reader = imported(reader)
+            return GraphFile(*read(file, options))
+        edges = read_edges(file, known, options)
+        graph = built(edges, directed=bool(options.directed))
+        _warn_about_blanks(file, graph)
+        if options.header is None and edges.layout.header is False:
+            _warn_about_header(file, graph, edges.layout)
+        return GraphFile(graph, edges.layout)
+    except FileError:
+        raise
+    except ValueError as error:  # raised by Graph, which does not know the file
+        raise FileError("{path}: {error}", path=file.name, error=error) from None
+
+
+def _read_parts(names: list[str], options: Options, wanted: str | None, progress: Progress | None) -> GraphFile:
+    """Read several tables of edges as one."""
+    if not names:
+        raise FileError("there are no files of edges: give at least one")
+    table = open_parts(names, wanted, options, progress)
+    file = Input(names[0])
+    try:
+        edges = number_edges(file, table, options)
+        graph = built(edges, directed=bool(options.directed))
+    except FileError:
+        raise
+    except ValueError as error:  # raised by Graph, which does not know the files
+        raise FileError("{path}: {error}", path=file.name, error=error) from None
+    _warn_about_blanks(file, graph)
+    return GraphFile(graph, edges.layout)
+
+
+def _warn_about_header(file: Input, graph: Graph, layout: Layout) -> None:
+    """Warn if the first row may be a header: two texts that occur nowhere else, in a file where that is rare."""
+    names = [str(node) for node in graph.nodes[:2]]
+    if layout.roles["weight"] or graph.n_edges < FEW_EDGES or any(map(is_number, names)):
+        return
+    if _starts_isolated(graph) and _isolated_edges(graph) <= max(1, RARE * graph.n_edges):
+        found = f"the first row is read as an edge, but {' and '.join(map(shorten, names))} occur nowhere else"
+        message = "{path}: {found}; set {header} if it names the columns, and {no_header} if it does not"
+        header, no_header = Option("header", True), Option("header", False)
+        warning = FileWarning(message, path=file.name, found=found, header=header, no_header=no_header)
+        warn(warning)
+
+
+def _warn_about_blanks(file: Input, graph: Graph) -> None:
+    """Warn if ids differ only in the blanks around them, as in a file with a blank after each comma."""
+    blank = [node for node in graph.nodes[:SAMPLE].tolist() if isinstance(node, str) and node != node.strip()]
+    twins = {node.strip() for node in blank}.intersection(graph.nodes.tolist()) if blank else set()
+    if twins:
+        bare = min(twins)
+        padded = next(node for node in blank if node.strip() == bare)
+        warn(
+            f"{file.name}: {shorten(padded)} and {shorten(bare)} are different nodes; "
+            "if they are the same, delete the blanks around ids",
+            FileWarning,
+        )
+
+
+def _starts_isolated(graph: Graph) -> bool:
+    """Whether the first two nodes have an edge between them and no other edge."""
+    entries = 1 if graph.directed else 2
+    return int(graph.csr.indptr[2]) == entries == np.count_nonzero(graph.csr.indices < 2)
+
+
+def _isolated_edges(graph: Graph) -> int:
+    """The number of such edges in the graph."""
+    ends = np.stack([graph.csr.rows, graph.csr.indices])
+    alone = np.bincount(ends.ravel(), minlength=graph.n_nodes) == (1 if graph.directed else 2)
+    return int(np.count_nonzero(alone[ends].all(axis=0))) // (1 if graph.directed else 2)
+
+
+def _check_no_columns(file: Input, known: Format, options: Options) -> None:
+    for name in ("source", "target", "delimiter", "header"):
+        if getattr(options, name) is not None:
+            message = "{path}: {option} is for tables, not for {format} files; leave it out"
+            raise FileError(message, path=file.name, option=Option(name), format=known.name)
