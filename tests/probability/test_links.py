@@ -28,7 +28,7 @@ def evidence(kind: str) -> Evidence | str:
 def test_the_unit_of_weights_changes_nothing(kind: str, unit: float) -> None:
     seeds = {node: node % COMMUNITIES for node in range(60)}
     usual, other = (
-        iso.DirichletClassifier().fit(communities(each), seeds, evidence=evidence(kind)) for each in (1.0, unit)
+        iso.NodeClassifier().fit(communities(each), seeds, evidence=evidence(kind)) for each in (1.0, unit)
     )
     assert other.experts_ == pytest.approx(usual.experts_, abs=0.01)
     np.testing.assert_allclose(other.predict_proba(), usual.predict_proba(), atol=0.01)
