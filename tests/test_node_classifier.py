@@ -12,14 +12,9 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 from scipy.special import softmax
-from sklearn.metrics import f1_score
 
 import isotherm as iso
-from isotherm.node_classifier import classifier_by
 from isotherm.paper.block_model import stochastic_block_model
-from isotherm.paper.graph_experiments import largest
-from isotherm.seeds.hiding import sample, show
-from isotherm.study.datasets import load
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.CalibrationWarning")
 
@@ -340,24 +335,6 @@ def test_labels_of_unreached_nodes_are_written_too(world: Any, tmp_path: Path) -
         np.testing.assert_array_equal(frame["confidence"].to_numpy(), clf.confidence_)
     attributes = clf.to_networkx().nodes
     assert [attributes[node]["label"] for node in (240, 241)] == clf.labels_[-2:].tolist()
-
-
-@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
-def test_rare_classes_on_amazon(data_folder: Path) -> None:
-    """Some hundred members of a community among 334,863 nodes: vanilla finds them at equilibrium, centered does not."""
-    amazon = load("amazon", data=data_folder)
-    scores: dict[str, list[float]] = {"balanced": [], "centered": [], "vanilla": []}
-    for number, members in enumerate(2 * largest(amazon.communities or (), 3)):
-        truth = np.zeros(amazon.graph.n_nodes, dtype=np.int64)
-        truth[members] = 1
-        known = show(truth, sample("balanced", truth, 0.01, np.random.default_rng(number)))
-        for rule, found in scores.items():
-            evidence = {"evidence": None} if rule == "balanced" else {}
-            clf = classifier_by(rule).fit(amazon.graph, known, **evidence)
-            found.append(f1_score(truth[known < 0], clf.labels_[known < 0], average="macro"))
-    balanced, centered, vanilla = (np.mean(found) for found in scores.values())
-    assert balanced >= vanilla - 0.02
-    assert balanced > centered + 0.2
 
 
 def test_new_nodes_are_told_by_the_evidence_of_their_neighbours() -> None:

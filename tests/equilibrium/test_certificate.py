@@ -14,7 +14,7 @@ from isotherm.equilibrium.dirichlet import Problem as Stated
 from isotherm.equilibrium.dirichlet import solve
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.labelling.certification import certain_codes
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.seeds import Seeds
 
@@ -57,7 +57,7 @@ def test_the_error_is_within_its_bound(problem: Problem, tol: float, solver: str
     error = np.abs(certificate.temperatures - exact)
     assert (error[reached] <= bound[reached] + 1e-15).all()
     seeds = Seeds(problem.nodes, problem.codes, np.arange(problem.values.shape[1]))
-    for rule in TEMPERATURE_RULES.values():
+    for rule in RULES.values():
         codes = certain_codes(certificate, rule, seeds)
         sure = codes >= 0
         scores = rule.scores(exact, seeds)
@@ -77,7 +77,7 @@ def blocks() -> tuple[iso.Graph, np.ndarray]:
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
-@pytest.mark.parametrize("rule", TEMPERATURE_RULES)
+@pytest.mark.parametrize("rule", RULES)
 def test_most_labels_are_certified(blocks: tuple[iso.Graph, np.ndarray], rule: str) -> None:
     clf = iso.DirichletClassifier(rule=rule).fit(*blocks)
     exact = iso.DirichletClassifier(rule=rule, tol=1e-10).fit(*blocks)
