@@ -18,8 +18,7 @@ from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, logistic, regression
 from isotherm.probability.experts.diffusion import DiffusedFeatures
-from isotherm.probability.experts.expert import GivenProbabilities
-from isotherm.probability.experts.links import links, mean_weight
+from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight
 from isotherm.probability.experts.logistic import unit_rows
 from isotherm.probability.experts.majority import Majority
 from isotherm.probability.experts.regression import C, MeanFeatures, Regression
@@ -212,3 +211,29 @@ def test_the_majority_is_threshold_dynamics(world: Any, n_classes: int, monkeypa
     some = expert.log_probabilities(Question(seeds, np.arange(2, len(nodes)), labels, hidden=np.array([0, 1])))
     assert some.shape == (2, n_classes)
     assert np.isfinite(some).all()
+
+
+def communities(unit: float) -> iso.Graph:
+    """A graph of 600 nodes in three communities, with weights in some unit."""
+    rng = np.random.default_rng(0)
+    ends = rng.integers(600, size=(2, 10 * 600))
+    alike = ends[0] % 3 == ends[1] % 3
+    source, target = ends[:, (alike | (rng.random(10 * 600) < 0.2)) & (ends[0] != ends[1])]
+    return iso.Graph.from_edges(source, target, unit * rng.lognormal(size=len(source)), nodes=range(600))
+
+
+def evidence_of(kind: str) -> Evidence | str:
+    features = np.random.default_rng(1).normal(size=(600, 5)) + np.eye(3, 5)[np.arange(600) % 3]
+    return "spectral" if kind == "structure" else Evidence(features, clustered=kind == "table")
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("unit", [1e-300, 1e-30, 1e30, 1e290])
+@pytest.mark.parametrize("kind", ["structure", "features", "table"])
+def test_the_unit_of_weights_changes_nothing(kind: str, unit: float) -> None:
+    seeds = {node: node % 3 for node in range(60)}
+    usual, other = (
+        iso.NodeClassifier().fit(communities(each), seeds, evidence=evidence_of(kind)) for each in (1.0, unit)
+    )
+    assert other.experts_ == pytest.approx(usual.experts_, abs=0.01)
+    np.testing.assert_allclose(other.predict_proba(), usual.predict_proba(), atol=0.01)

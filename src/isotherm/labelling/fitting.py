@@ -10,17 +10,13 @@ from isotherm.equilibrium.options import Progress, SolveOptions
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.labelling.best_scores import best_scores
-from isotherm.labelling.certification import until_certain
-from isotherm.labelling.changes import in_classes, warm_start
 from isotherm.labelling.decisions import FittedDecision, class_factors
-from isotherm.labelling.estimate import check_memory
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.label_sets import find_label_sets
-from isotherm.labelling.outcomes import OneLabel, needed_memory
+from isotherm.labelling.outcomes import OneLabel, best_scores, needed_memory
 from isotherm.labelling.settings import Settings
 from isotherm.probability.evidence import Evidence, EvidenceWarning
-from isotherm.probability.learning import Panel, dirichlet_problem, learn, rough_solver
+from isotherm.probability.learning import Learnt, Panel, dirichlet_problem, learn, rough_solver
 from isotherm.probability.node_features import FeatureField
 from isotherm.seeds import Seeds
 
@@ -51,7 +47,10 @@ def fit(
         Called after each iteration with its number and the present error.
     """
     _check_applicable(graph, seeds, settings)
-    check_memory(graph, seeds.n_classes, settings)
+    if graph.is_packed:
+        from isotherm.labelling.estimate import check_memory
+
+        check_memory(graph, seeds.n_classes, settings)
     options = replace(settings.solving, progress=progress)
     problem = dirichlet_problem(graph, seeds, settings.side)
     if seeds.several:
@@ -61,11 +60,14 @@ def fit(
         _warn_about_memory(graph, seeds, settings)
         return Fit(problem, seeds, settings, best_scores(problem, options, seeds, settings.heat_rule))
     if settings.stop == "labels":
+        from isotherm.labelling.certification import until_certain  # few fits need it
+
         return until_certain(problem, seeds, settings, options)
     solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
     warn_about_unreached(solution.temperatures)
     if settings.decision is None:
-        return Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
+        outcome = OneLabel(solution, seeds, settings.heat_rule)
+        return Fit(problem, seeds, settings, outcome, earlier=_taught(before, settings))
     return _decide(problem, seeds, settings, solution, evidence, before)
 
 
@@ -82,9 +84,9 @@ def _decide(
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
     panel = None if evidence is None else Panel(evidence, graph, seeds, options)
-    learnt = None
-    if before is not None and before.taught is not None and not (evidence is not None and evidence.beyond_links):
-        learnt = before.taught.moved(seeds, field.mean, panel)
+    learnt, earlier = None, _taught(before, settings)
+    if earlier is not None and not (evidence is not None and evidence.beyond_links):
+        learnt = earlier.moved(seeds, field.mean, panel)
     if learnt is None:
         solve = rough_solver(problem, solution, options, field.neighbours)
         learnt = learn(field, graph, seeds, solve, panel=panel)
@@ -97,8 +99,17 @@ def _decide(
     return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
 
 
+def _taught(before: Fit | None, settings: Settings) -> Learnt | None:
+    """What hidden seeds taught an earlier fit, if it had the same temperatures and rule on them."""
+    if before is None or (before.settings.side, before.settings.rule) != (settings.side, settings.rule):
+        return None
+    return before.known
+
+
 def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
     """The solution for other seeds: the earlier one corrected or, if that is not possible, a start for the solver."""
+    from isotherm.labelling.changes import in_classes
+
     corrected, outcome = None, before.outcome
     if outcome.kept and before.options.solver == options.solver:
         temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
@@ -108,6 +119,8 @@ def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOpti
 
 def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:
     """The temperatures of an earlier fit as a start, unless a fixed number of iterations from scratch is wanted."""
+    from isotherm.labelling.changes import warm_start
+
     warm = options.tol is not None and before.outcome.kept
     return warm_start(before.outcome.temperatures, before.seeds, seeds) if warm else None
 

@@ -68,6 +68,19 @@ class Settings:
         return settings
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """What `of` makes these settings of."""
+        names = ("class_weight", "calibration", "side", "stop", "open_share", "threshold", "max_memory")
+        solving = ("solver", "tol", "max_iter", "engine")
+        return {
+            "rule": None if self.rule is None else self.rule.name,
+            "decision": None if self.decision is None else self.decision.name,
+            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self.solving, name) for name in solving},
+            "n_threads": self.solving.threads,
+        }
+
+    @property
     def heat_rule(self) -> Rule:
         """The rule on temperatures, also where a decision cannot be made for want of probabilities."""
         return HEAT_RULE if self.rule is None else self.rule
@@ -86,8 +99,7 @@ class Settings:
         for name, value in chosen.items():
             _check(name, value, value in CHOICES[name], _one_of(CHOICES[name]))
         if self.class_weight is not None:
-            valid = isinstance(self.class_weight, Mapping) and all(map(_is_positive, self.class_weight.values()))
-            _check("class_weight", self.class_weight, valid, "None, or a mapping of labels to positive numbers")
+            _check_class_weight(self.class_weight)
         if isinstance(threshold, str):
             _check("threshold", threshold, threshold == "auto", "'auto', None or a number")
         elif threshold is not None:
@@ -106,6 +118,11 @@ class Settings:
         )
         _check("max_iter", max_iter, max_iter is None or max_iter >= 1, "at least 1")
         _check("n_threads", threads, threads is None or threads >= 1, "at least 1, or None for all cores")
+
+
+def _check_class_weight(weights: Any) -> None:
+    valid = isinstance(weights, Mapping) and all(map(_is_positive, weights.values()))
+    _check("class_weight", weights, valid, "None, or a mapping of labels to positive numbers")
 
 
 def _known_rule(name: Any) -> Rule:

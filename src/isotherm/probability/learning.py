@@ -6,8 +6,9 @@ seeds to fit calibration and weights; the frozen `Learnt` that it returns can be
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ class Learnt:
     seeds
         The seeds that it was learnt from.
     calibration
-        How temperatures become probabilities; not judged.
+        How temperatures become probabilities; not judged, see `judged`.
     trial
         The final probabilities of the hidden seeds, by cross-validation.
     combination
@@ -59,13 +60,20 @@ class Learnt:
     trial: Trial
     combination: Combination | None = None
 
+    @property
+    def judged(self) -> bool:
+        """Whether the calibration is judged already, without a trial: in files of release 0.2.0."""
+        known = len(self.calibration.misfits) > 0 or not np.isnan(self.calibration.error)
+        return known and not len(self.trial.codes)
+
     def moved(self, seeds: Seeds, mean: Doubles, panel: "Panel | None") -> "Learnt | None":
         """The same for slightly other seeds with these mean temperatures (K,); None if it has to be learnt anew.
 
         Slopes, biases, lapse rate, weights and the trial are kept.
         """
         names = None if self.combination is None else self.combination.names
-        if names != (None if panel is None else panel.names) or not _few_changes(self.seeds, seeds):
+        same_experts = names == (None if panel is None else panel.names)
+        if self.judged or not same_experts or not _few_changes(self.seeds, seeds):
             return None
         shares = seeds.smoothed_shares
         combination = None if self.combination is None else replace(self.combination, shares=shares)
@@ -128,7 +136,7 @@ class Panel:
         """Heat, and the experts of the panel."""
         return (HEAT, *self.experts)
 
-    def threads(self) -> object:
+    def threads(self) -> AbstractContextManager[Any]:
         """Limits the threads of linear algebra, unless the features are large."""
         return fitting_threads(self._work)
 
@@ -148,8 +156,9 @@ class Panel:
 
     def weigh(self, trial: Trial, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:
         """The weights of the experts, and the trial of the combined probabilities, given the trial of the heat."""
-        prior = prior_weights(self.names, self.evidence, blind=not len(trial.codes))
-        if not len(trial.codes):
+        blind = not (len(trial.codes) if self.evidence.beyond_links else trial.n_known)
+        prior = prior_weights(self.names, self.evidence, blind=blind)
+        if blind:
             return Combination(self.names, prior, shares), trial
         parts = [self.hidden_odds(nodes, shares, warmest) for nodes, warmest in hidden.batches()]
         odds = [log_odds(np.log(trial.probabilities), shares)]

@@ -24,7 +24,7 @@ from isotherm.cli.terminal.messages import option_name
 if TYPE_CHECKING:
     from isotherm.cli.inputs.reading import Files
     from isotherm.dirichlet_classifier import DirichletClassifier
-    from isotherm.study.tables import HiddenAccuracy
+    from isotherm.study.splits import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]
 
@@ -99,7 +99,7 @@ def _hidden_accuracy(clf: "DirichletClassifier", files: "Files", job: Job) -> "H
     """For a table: how well hidden seeds are found, and how well without the graph."""
     if files.vectors is None:
         return None
-    from isotherm.study.tables import hidden_accuracy
+    from isotherm.study.splits import hidden_accuracy
 
     with job.stage("comparing"):
         return hidden_accuracy(clf, files.graph, files.vectors, files.known)

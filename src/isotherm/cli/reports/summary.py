@@ -112,7 +112,7 @@ class Summary:
             error = f"expected error {self.calibration_error:.2f}"
             rows["confidence"] = f"calibrated on {self.held_out:,} held-out seeds, {error}"
         if self.hidden_seeds:
-            from isotherm.study.tables import HiddenAccuracy
+            from isotherm.study.splits import HiddenAccuracy
 
             rows["hidden seeds"] = str(HiddenAccuracy(**self.hidden_seeds))  # type: ignore[arg-type]
         if self.output:

@@ -1,0 +1,245 @@
+"""Which method finds the hidden labels of one graph best, and how many labels would help."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from isotherm.arrays import Doubles, Ints
+from isotherm.errors import Option, ParameterError
+from isotherm.graphs import as_graph
+from isotherm.seeds import Seeds
+from isotherm.seeds.hiding import codes_of_nodes, sample_two_classes
+from isotherm.study.methods import METHODS, Method
+from isotherm.study.scores import Scores, Tally
+from isotherm.study.tasks import Draw, Task, draw_seeds
+
+__all__ = ["Comparison", "Curve", "compare"]
+
+Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
+FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
+LEAST = 3  # fewest labels on the learning curve
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """How well Isotherm found the hidden labels, with more and more seeds.
+
+    Attributes
+    ----------
+    method : str
+        The method: Isotherm, with features if there are any.
+    seeds : ndarray of shape (sizes,)
+        Number of seeds.
+    accuracy, macro_f1 : ndarray of shape (sizes, runs)
+        Scores.
+    """
+
+    method: str
+    seeds: Ints
+    accuracy: Doubles
+    macro_f1: Doubles
+
+    @property
+    def gain(self) -> tuple[float, float]:
+        """What the last doubling of the seeds added to macro-F1, and the standard error of that over draws."""
+        if len(self.seeds) < 2:
+            return np.nan, np.nan
+        steps = (self.macro_f1[-1] - self.macro_f1[-2]) / np.log2(self.seeds[-1] / self.seeds[-2])
+        return float(steps.mean()), _standard_error(steps)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """The result of `compare`.
+
+    Attributes
+    ----------
+    methods : dict
+        Scores by the name of the method.
+    left_out : dict
+        Methods that were not run, and why.
+    seeds, hidden, classes : int
+        Number of labels that were shown, of those that were hidden, and of classes.
+    curve : Curve
+        Scores with fewer seeds.
+    """
+
+    methods: dict[str, Scores]
+    left_out: dict[str, str]
+    seeds: int
+    hidden: int
+    classes: int
+    curve: Curve
+
+    @property
+    def ranked(self) -> dict[str, Scores]:
+        """The methods by the mean of accuracy and macro-F1, the best first."""
+        return {name: self.methods[name] for name in sorted(self.methods, key=self._mean, reverse=True)}
+
+    @property
+    def best(self) -> str:
+        """The method with the highest mean of accuracy and macro-F1."""
+        return max(self.methods, key=self._mean)
+
+    @property
+    def best_of_ours(self) -> str:
+        """The same among the methods of Isotherm."""
+        return max((name for name in self.methods if METHODS[name].ours), key=self._mean)
+
+    def behind(self, name: str, figure: str = "macro_f1") -> tuple[float, float]:
+        """How far a method is behind the best, and the standard error over draws of that paired difference."""
+        steps = getattr(self.methods[self.best], figure) - getattr(self.methods[name], figure)
+        return float(steps.mean()), _standard_error(steps)
+
+    def _mean(self, name: str) -> float:
+        scores = self.methods[name]
+        return float(scores.accuracy.mean() + scores.macro_f1.mean())
+
+
+@dataclass
+class _Bench:
+    """A task with its draws, and how much of the work is done."""
+
+    task: Task
+    draws: list[list[Draw]]  # by number of seeds, the largest last
+    total: int
+    progress: Progress | None
+    done: int = 0
+
+    def all_scores(self, methods: Iterable[Method], left_out: dict[str, str]) -> dict[str, Scores]:
+        """The scores of each method on the largest draws; a peer that fails is left out."""
+        found = {}
+        for method in methods:
+            try:
+                found[method.name] = self.scores(method, self.draws[-1])
+            except Exception as error:
+                if method.ours:
+                    raise
+                left_out[method.name] = f"failed: {str(error) or type(error).__name__}"
+        return found
+
+    def scores(self, method: Method, draws: Iterable[Draw]) -> Scores:
+        """The scores of a method on some draws."""
+        began, tally = time.process_time(), Tally()
+        for draw in draws:
+            with warnings.catch_warnings():
+                if not method.ours:
+                    warnings.simplefilter("ignore")  # about their own internals
+                tally.add(self.task, draw, method.run(self.task, draw))
+            self.done += 1
+            if self.progress is not None:
+                self.progress(self.done, self.total)
+        return tally.result((time.process_time() - began) / len(tally.scores))
+
+
+def compare(
+    graph: Any,
+    labels: Mapping[Any, Any] | Iterable[Any],
+    *,
+    features: Any = None,
+    fraction: float = 0.5,
+    runs: int = 5,
+    peers: bool = True,
+    random_state: int = 0,
+    progress: Progress | None = None,
+) -> Comparison:
+    """Show some labels to every method, and score what they find for the others.
+
+    Parameters
+    ----------
+    graph
+        The graph: whatever ``NodeClassifier.fit`` takes.
+    labels
+        The known labels, ``{node: label}`` or one for each node.
+    features
+        (n, d) features of the nodes, a matrix or sparse matrix in the order of the graph's nodes.
+    fraction
+        The share of the labels that is shown.
+    runs
+        Number of draws.
+    peers
+        Whether to compare with methods of other packages, if they are installed, and with baselines.
+    random_state
+        Seed of all draws.
+    progress
+        Called after each fit with the number of fits done and the total.
+
+    Examples
+    --------
+    >>> from isotherm.study.datasets import karate_club
+    >>> club = karate_club()
+    >>> found = compare(club.graph, club.labels, fraction=0.3, runs=2, peers=False)
+    >>> found.seeds, found.hidden, found.methods["Isotherm"].accuracy.shape
+    (10, 24, (2,))
+    """
+    graph = as_graph(graph)
+    known = Seeds.from_labels(labels, graph)
+    task = Task(graph, codes_of_nodes(known, graph.n_nodes), None if features is None else csr_array(features))
+    _check_labels(len(known.codes), known.n_classes, fraction)
+    chosen, left_out = _methods(task, peers)
+    draws = _draws(task, fraction, runs, random_state)
+    bench = _Bench(task, draws, runs * (len(chosen) + len(draws) - 1), progress)
+    found = bench.all_scores(chosen, left_out)
+    last = draws[-1][0]
+    curve = _curve(bench, found)
+    return Comparison(found, left_out, len(last.seeds), int(last.scored.sum()), known.n_classes, curve)
+
+
+def _methods(task: Task, peers: bool) -> tuple[list[Method], dict[str, str]]:
+    """The methods to run, and why others are left out."""
+    chosen, left_out = [], {}
+    for method in METHODS.values():
+        if not method.ours and not peers:
+            continue
+        if method.features and task.features is None:
+            left_out[method.name] = "needs features"
+        elif not method.installed:
+            left_out[method.name] = f"needs the package {method.needs}"
+        else:
+            chosen.append(method)
+    return chosen, left_out
+
+
+def _draws(task: Task, fraction: float, runs: int, random_state: int) -> list[list[Draw]]:
+    """Draws with fewer seeds, then those with the fraction asked for; a larger draw has the seeds of a smaller one.
+
+    All are scored where the largest is.
+    """
+    largest = [draw_seeds(task, partial(sample_two_classes, size=fraction), [random_state, run]) for run in range(runs)]
+    shares = [part for part in FEWER if part * len(largest[0].seeds) >= LEAST]
+    smaller = [[_fewer(task, draw, part, [random_state, run]) for run, draw in enumerate(largest)] for part in shares]
+    return [*smaller, largest]
+
+
+def _fewer(task: Task, draw: Draw, part: float, key: list[int]) -> Draw:
+    return Draw.of(task, sample_two_classes(draw.known, part, np.random.default_rng(key)), draw.scored)
+
+
+def _curve(bench: _Bench, found: dict[str, Scores]) -> Curve:
+    """Isotherm by default, with features if it can use them, from few seeds to as many as in the table."""
+    rich = [name for name in found if METHODS[name].ours and METHODS[name].features]
+    name = next(iter(rich), "Isotherm")
+    scores = [bench.scores(METHODS[name], draws) for draws in bench.draws[:-1]] + [found[name]]
+    seeds = [round(float(np.mean([len(draw.seeds) for draw in draws]))) for draws in bench.draws]
+    accuracy, macro_f1 = (np.array([getattr(each, figure) for each in scores]) for figure in ("accuracy", "macro_f1"))
+    return Curve(name, np.array(seeds, dtype=np.int64), accuracy, macro_f1)
+
+
+def _check_labels(known: int, classes: int, fraction: float) -> None:
+    if classes < 2:
+        raise ParameterError("all labels are the same: methods can be compared only where there are two classes")
+    if round(fraction * known) < 2:
+        found = f"{known} labels are too few to show some and hide others"
+        raise ParameterError(f"{found}: give more, or raise {{fraction}}", fraction=Option("fraction"))
+    if round(fraction * known) >= known:
+        raise ParameterError("no label is hidden to compare with: lower {fraction}", fraction=Option("fraction"))
+
+
+def _standard_error(values: Doubles) -> float:
+    return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else np.nan
