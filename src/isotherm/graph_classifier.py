@@ -425,11 +425,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         name : str
             What the page calls the graph.
         """
-        from isotherm.page.page_methods import Opening, certain_seeds, open_page  # few fits need the page
+        from isotherm.page.open_page import PageOptions, certain_seeds, open_page  # few fits need the page
 
         fit, labeller = self._fitted, self.on_graph()
-        opening = Opening(port=port, browser=browser, log=log, name=name)
-        open_page(fit.graph, certain_seeds(fit.seeds, fit.graph), labeller, opening, fitted=labeller)
+        options = PageOptions(port=port, browser=browser, log=log, name=name)
+        open_page(fit.graph, certain_seeds(fit.seeds, fit.graph), labeller, options, fitted=labeller)
 
     def on_graph(self) -> "GraphClassifier":
         """A classifier of the same graph with the same fit: this one, unless it is fitted on a table."""

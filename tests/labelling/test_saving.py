@@ -15,7 +15,7 @@ from problems import Problem, problems
 from saved_models import again, assert_same, dense
 
 import isotherm as iso
-from isotherm import engines
+from isotherm.engines import LocalEngine
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.io.models import read_model
 from isotherm.node_classifier import classifier_by
@@ -51,7 +51,7 @@ def test_a_loaded_classifier_answers_as_the_saved_one(
 def test_nothing_is_solved_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
     clf = classifier_by(rule).fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     clf.save(tmp_path / "m.npz")
-    monkeypatch.setattr(engines, "solve", None)
+    monkeypatch.setattr(LocalEngine, "solve", None)
     loaded = iso.load(tmp_path / "m.npz")
     assert_same(clf, loaded)
     assert str(loaded.explain(16)) == str(clf.explain(16))
@@ -91,7 +91,7 @@ def test_the_best_scores_of_many_classes(tmp_path: Path, rule: str) -> None:
 def test_a_certificate_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clf = iso.DirichletClassifier(stop="labels").fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     loaded = again(clf, tmp_path / "m.npz")
-    monkeypatch.setattr(engines, "certify", None)
+    monkeypatch.setattr(LocalEngine, "certify", None)
     np.testing.assert_array_equal(clf.certified_, loaded.certified_)
     assert loaded.fitted_.certificate is not None
     assert loaded.temperatures_ is loaded.fitted_.certificate.temperatures  # saved once
@@ -210,7 +210,7 @@ def test_what_hidden_seeds_taught_is_saved(tmp_path: Path, monkeypatch: pytest.M
     clf = classifier_by(rule).fit(graph, known)
     sets, new = clf.predict_set(coverage=0.9), np.eye(3, 400)
     loaded = again(clf, tmp_path / "m.npz")
-    monkeypatch.setattr(engines, "solve", None)
+    monkeypatch.setattr(LocalEngine, "solve", None)
     assert_same(clf, loaded)
     assert loaded.rule_ == clf.rule_
     assert isinstance(loaded, iso.DirichletClassifier) or loaded.experts_ == clf.experts_
@@ -239,7 +239,7 @@ def test_sets_of_labels_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         assert again(clf, tmp_path / "m.npz").fitted_.taught_odds is None
         assert clf.confidence_.shape == (34, 3)
     loaded = again(clf, tmp_path / "m.npz")
-    monkeypatch.setattr(engines, "solve_in_blocks", None)
+    monkeypatch.setattr(LocalEngine, "solve_in_blocks", None)
     for name in ("labels_", "confidence_", "thresholds_", "reached_", "temperatures_"):
         a, b = (getattr(each, name) for each in (clf, loaded))
         assert a.dtype == b.dtype

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.engines import engine_of
 from isotherm.equilibrium.certificate import Certificate
-from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.labelling.decisions import Decision, FittedDecision, class_factors
@@ -239,7 +239,7 @@ class Fit:
     @cached_property
     def certificate(self) -> Certificate:
         """A bound on the error of the temperatures."""
-        return self.proof or engines.certify(self.problem, self.outcome.temperatures, self.options)
+        return self.proof or engine_of(self.options).certify(self.problem, self.outcome.temperatures, self.options)
 
     def outcome_by(self, rule: Rule | Decision) -> OneLabel:
         """The same temperatures or probabilities, labelled by another rule or decision."""

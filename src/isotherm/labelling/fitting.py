@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from isotherm import engines
 from isotherm.arrays import Floats
-from isotherm.equilibrium.columns import warn_about_unreached
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import Progress, SolveOptions
+from isotherm.equilibrium.problem import Problem, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
@@ -63,7 +62,10 @@ def fit(
         from isotherm.labelling.certification import until_certain  # few fits need it
 
         return until_certain(problem, seeds, settings, options)
-    solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
+    if before is None:
+        solution = engine_of(options).solve(problem, options)
+    else:
+        solution = _solve_again(before, problem, seeds, options)
     warn_about_unreached(solution.temperatures)
     if settings.decision is None:
         outcome = OneLabel(solution, seeds, settings.heat_rule)
@@ -113,8 +115,8 @@ def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOpti
     corrected, outcome = None, before.outcome
     if outcome.kept and before.options.solver == options.solver:
         temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
-        corrected = engines.correct(before.problem, outcome.solution, problem, temperatures, options)
-    return corrected or engines.solve(problem, options, start=_start(before, seeds, options))
+        corrected = engine_of(options).correct(before.problem, outcome.solution, problem, temperatures, options)
+    return corrected or engine_of(options).solve(problem, options, start=_start(before, seeds, options))
 
 
 def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isotherm.equilibrium.certificate import Certificate
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.problem import Problem
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
@@ -333,7 +333,7 @@ def _solution(record: Any, problem: Problem, sizes: dict[str, int]) -> Solution:
     _require(not np.isinf(solution.temperatures).any(), "it has infinite temperatures")
     lost, times = np.isnan(solution.temperatures), solution.times
     _require(bool(np.all(lost == lost[:, :1])), "some temperatures of a node are missing")
-    _require(times is None or len(times) == problem.lifting.heat.n, "its times are not for this graph")
+    _require(times is None or len(times) == problem.lifting.conductance.n, "its times are not for this graph")
     return solution
 
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
 from isotherm.probability.calibration import Calibration, calibrate
@@ -223,7 +223,7 @@ def rough_solver(
     options = rough_options(options, solution)
 
     def solve(seeds: Seeds) -> FeatureField:
-        found = engines.solve(dirichlet_problem(problem.graph, seeds, problem.side), options)
+        found = engine_of(options).solve(dirichlet_problem(problem.graph, seeds, problem.side), options)
         return FeatureField.of(problem.graph, seeds, found.temperatures, problem.side, neighbours)
 
     return solve

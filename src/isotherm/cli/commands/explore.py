@@ -61,7 +61,7 @@ def explore(
     _check(fitting, seeds)
     with Job(quiet=quiet) as job:
         graph, known, source = read_seeded(edges, seeds, job, fitting)
-        from isotherm.page.page_methods import Opening, open_page
+        from isotherm.page.open_page import PageOptions, open_page
 
         log = log or _log_of(edges if seeds is None else seeds)
         name = "standard input" if edges == "-" else os.path.basename(edges)
@@ -69,7 +69,9 @@ def explore(
         with exit_cleanly(), usage_errors():
             connect_to_cluster(fitting.solving)
             clf = classifier_of(fitting, known.values())
-            open_page(graph, known, clf, Opening(port=port, browser=not no_browser, log=log, name=name, source=source))
+            open_page(
+                graph, known, clf, PageOptions(port=port, browser=not no_browser, log=log, name=name, source=source)
+            )
 
 
 def _check(fitting: Fitting, seeds: str | None) -> None:

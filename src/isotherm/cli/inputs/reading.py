@@ -209,7 +209,7 @@ def read_seeded(
         table=fitting.table,
         threads=fitting.solving.threads,
     )
-    from isotherm.page.page_methods import certain_seeds
+    from isotherm.page.open_page import certain_seeds
 
     with usage_errors(culprit=_name(labels)):
         known = certain_seeds(files.seeds, files.graph)

@@ -17,9 +17,9 @@ seed for every ten to ten thousand nodes. The error was below the tolerance in a
 tolerance, and it took a quarter more iterations than stopping by the true error. The estimate alone would have stopped
 with errors of up to a hundred times the tolerance; a hundredth of the bound, with up to nine times.
 
-On small graphs the steps of cg are irregular, because the largest of a few nodes varies more than that of many. One in
+On small graphs the steps of cg are irregular, because a maximum over few nodes varies more than one over many. One in
 200 random graphs of up to a thousand nodes ended with an error of up to 2.7 times the tolerance. There iterations cost
-little, so the error is taken as the bound itself; from there to ten thousand nodes, the tenth is approached gradually.
+little, so the error is taken as the bound itself; from there to ten thousand nodes, the lower limit falls to a tenth.
 
 With a good preconditioner M this is not needed: ``M^-1 r`` is the error up to a factor, which was between 0.5 and 4 on
 the same graphs. It is multiplied by three.
@@ -30,23 +30,33 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isotherm.arrays import Doubles
+from isotherm.equilibrium.solvers.system import System
 from isotherm.kernels import Report
 
-__all__ = ["PRECONDITIONED", "Convergence", "largest_ratio", "of_true_spread", "with_closing"]
+__all__ = [
+    "PRECONDITIONED",
+    "Convergence",
+    "largest_ratio",
+    "mean_rounding",
+    "of_true_spread",
+    "verified_horizon",
+    "with_closing",
+]
 
 SAFETY = 2.0  # factor on the estimate
 PRECONDITIONED = 3.0  # factor on the error that a preconditioner gives
-SLACK = 10.0  # the error is taken to be at least the bound divided by this,
-SMALL = 1000  # or by the number of interior nodes divided by this, but not by less than 1
-ROUNDINGS = 4  # one each for the weights, the products, their sum, and the division
+SLACK = 10.0  # the error is taken to be at least the bound divided by this
+SMALL = 1000  # below SLACK times so many interior nodes, the divisor shrinks in proportion to them, down to 1
+ROUNDINGS = 4  # rounding errors of a mean: weights, products, their sum, and the division
 TINY = np.finfo(np.float64).tiny
 
 
-def largest_ratio(values: NDArray[np.floating], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+def largest_ratio(values: NDArray[np.floating], spread: Doubles) -> Doubles:
     """The largest ratio of value to spread in each row; 0/0 counts as 0, x/0 as infinity."""
     if not spread.all():
         values, spread = np.where(values > 0, np.where(spread > 0, values, np.inf), 0), np.where(spread > 0, spread, 1)
-    found: NDArray[np.float64] = (values / spread).max(axis=-1, initial=0)
+    found: Doubles = (values / spread).max(axis=-1, initial=0)
     return found
 
 
@@ -62,41 +72,46 @@ def of_true_spread(bound: float) -> float:
     return bound / (1 - bound) if bound < 1 else np.inf
 
 
-def with_closing(values: NDArray[np.float64], closed: bool) -> NDArray[np.float64]:
+def with_closing(values: Doubles, closed: bool) -> Doubles:
     """The columns, and their sum as a further one if they are closed."""
     return np.column_stack([values, values.sum(axis=1)]) if closed else values
 
 
-class _Measured(NamedTuple):
-    """What an iteration measured: one value for each watched column, and the horizon."""
+def mean_rounding(system: System) -> float:
+    """Bound on the rounding error of a mean over neighbours in float64, relative to the largest of them."""
+    return (4 + int(np.max(np.diff(system.conductance.indptr), initial=0))) * float(np.finfo(np.float64).eps)
 
-    residual: NDArray[np.float64]
-    error: NDArray[np.float64]
-    bound: NDArray[np.float64]
-    size: NDArray[np.float64]
-    spread: NDArray[np.float64]
+
+def verified_horizon(system: System, times: Doubles) -> float:
+    """A rigorous upper bound on the longest time to absorption, from approximate times (n,); infinite if they are poor.
+
+    Any ``h`` with ``(I - Q) h >= 1`` is a bound, so the times are scaled until that holds.
+    """
+    inside = system.interior
+    if not np.isfinite(times[inside]).all():
+        return np.inf
+    own, means = times[inside], (system.conductance.to_scipy() @ times)[inside] / system.degree[inside]
+    least = float(np.min(own - means - mean_rounding(system) * (np.abs(own) + np.abs(means)), initial=1))
+    return float(np.max(own, initial=0)) / least if least > 0 else np.inf
+
+
+class _Measured(NamedTuple):
+    """Measurements of one iteration: one value for each watched column, and the horizon."""
+
+    residual: Doubles
+    error: Doubles
+    bound: Doubles
+    size: Doubles
+    spread: Doubles
     horizon: float
 
 
 class Convergence:
     """Follows the iterations of one block and decides when its error is below ``tol``.
 
-    Parameters
-    ----------
-    tol : float
-        Largest error allowed, relative to the spread of a column.
-    watched : ndarray of int
-        The columns of the reports that are temperatures.
-    n_reached : int
-        Number of nodes over which the spread is taken.
-    eps : float
-        Rounding error of one operation, relative to the temperatures.
-    rounding : ndarray
-        Rounding error of the final temperatures, for each watched column.
-    wide : bool
-        Whether weights differ so much that rounding counts in the error too.
-    n_interior : int
-        Number of interior nodes; on a small graph the bound counts more.
+    ``watched`` are the columns of the reports that are temperatures, ``eps`` is the rounding error of one operation
+    relative to the temperatures, and ``rounding`` that of the final temperatures of each watched column. If weights are
+    ``wide``, rounding counts in the error too.
     """
 
     def __init__(
@@ -105,7 +120,7 @@ class Convergence:
         watched: NDArray[np.intp],
         n_reached: int,
         eps: float,
-        rounding: NDArray[np.float64],
+        rounding: Doubles,
         *,
         wide: bool = False,
         n_interior: int,
@@ -117,7 +132,7 @@ class Convergence:
         self.watched = watched
         self.n_reached = n_reached
         self.residual = self.error = np.inf
-        self._narrowing: NDArray[np.float64] | None = None  # the spread that counts, relative to the one in reports
+        self._narrowing: Doubles | None = None  # the spread that counts, relative to the one in reports
         self._last: _Measured | None = None
         self.exhausted = False  # rounding prevents further progress
         self._path = [np.zeros(len(watched))]  # cumulative sums of the step sizes
@@ -128,12 +143,12 @@ class Convergence:
         return self.error <= self.tol
 
     @property
-    def path(self) -> NDArray[np.float64]:
+    def path(self) -> Doubles:
         """Cumulative sums of the step sizes, shape (iterations + 1, watched columns)."""
         return np.array(self._path)
 
-    def go_on(self, path: NDArray[np.float64]) -> None:
-        """Go on where another solve of the same columns was."""
+    def go_on(self, path: Doubles) -> None:
+        """Continue from the state of an earlier solve of the same columns."""
         self._path = list(path)
 
     def update(self, report: Report, horizon: float) -> None:
@@ -153,11 +168,11 @@ class Convergence:
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the error is below the tolerance only by the spread in reports, see `narrow`."""
+        """Whether the tolerance is met, but only relative to the spread in the reports; see `narrow`."""
         return self.done and self._narrowing is None
 
-    def narrow(self, spread: NDArray[np.float64]) -> None:
-        """Compare with another spread than that in the reports, from now on."""
+    def narrow(self, spread: Doubles) -> None:
+        """From now on, measure errors relative to this spread instead of the one in the reports."""
         assert self._last is not None
         self._narrowing = np.divide(spread, self._last.spread, out=np.ones(len(spread)), where=self._last.spread > 0)
         self._compare(self._last._replace(spread=spread))
@@ -175,7 +190,7 @@ class Convergence:
         sums = last.horizon * ROUNDINGS * self.eps * np.maximum(size, TINY)
         return float(largest_ratio(last.bound + np.where(size > 0, sums + self.rounding, 0), last.spread))
 
-    def _remaining(self) -> NDArray[np.float64]:
+    def _remaining(self) -> Doubles:
         """The estimate; infinite if there are too few iterations or the steps do not shrink."""
         iterations = len(self._path) - 1
         window = max(2, iterations // 4)

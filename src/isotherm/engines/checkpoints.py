@@ -1,7 +1,7 @@
-"""Checkpoints: temperatures and directions on disk, from which other workers go on when one has died.
+"""Checkpoints: temperatures and directions on disk, from which the others continue when a worker has died.
 
-Each worker writes its rows to a folder of its own machine. Workers on the same machine see them; where there are
-several machines, the next worker on another machine gets a copy.
+Each worker writes its rows to a folder of its own machine, which all workers on that machine see. If there are several
+machines, the next worker on another machine gets a copy.
 """
 
 import asyncio
@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isotherm.arrays import Floats
-from isotherm.engines.cluster.part import Resumed
-from isotherm.engines.cluster.post import Stopped
+from isotherm.engines.mailbox import Stopped
+from isotherm.engines.part import Resumed
 from isotherm.equilibrium.solvers.cg import Pace
 
-__all__ = ["Piece", "Vault", "complete_set", "forget", "known_pieces", "serve_checkpoints"]
+__all__ = ["CheckpointStore", "Piece", "complete_set", "forget", "known_pieces", "serve_checkpoints"]
 
-KEPT = 2  # checkpoints; the last may not be complete
+KEPT = 2  # checkpoints that are kept; the last may not be complete
 OLD = 86_400.0  # seconds after which the checkpoints of a client that was killed are removed
 PREFIX = "isotherm-"
 
 
 class Piece(NamedTuple):
-    """Saved rows of one worker: the iteration, the attempt, the range of nodes, the file, and a worker that sees it."""
+    """A file with the rows of one worker: iteration, attempt, range of nodes, path, and a worker that sees the file."""
 
     iteration: int
     attempt: int
@@ -36,23 +36,15 @@ class Piece(NamedTuple):
     holder: str = ""
 
 
-class Vault:
-    """The checkpoints of one job on one worker.
-
-    Parameters
-    ----------
-    worker
-        The `distributed.Worker` of this process.
-    job, attempt
-        Name of the job, and how often it was begun.
-    """
+class CheckpointStore:
+    """The checkpoints of one job on one worker; ``attempt`` counts how often the job was started."""
 
     def __init__(self, worker: Any, job: str, attempt: int) -> None:
         self.worker, self.attempt = worker, attempt
         self.folder = _base(worker) / f"{PREFIX}{job}"
 
     def save(self, resumed: Resumed, first: int, copy_to: str | None = None) -> int:
-        """Write the rows of a worker, which begin at a node, and give the number of bytes sent to another machine."""
+        """Write the rows of a worker from node ``first`` on; returns the number of bytes sent to another machine."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         last = first + len(resumed.temperatures)
         name = f"{resumed.iterations}-{self.attempt}-{first}-{last}.npz"
@@ -100,7 +92,7 @@ class Vault:
 
 
 def _base(worker: Any) -> Path:
-    """Beside the folder of the worker, which is removed when it is found dead."""
+    """The parent of the worker's folder, because that folder is removed when the worker is found dead."""
     return Path(worker.local_directory).parent
 
 

@@ -1,34 +1,195 @@
-"""A part of a Dirichlet problem on one worker, and the conjugate gradient that all workers run together.
+"""The part of a system on one worker: its rows of the matrix, and conjugate gradient over all workers.
 
-The solver is the one of this machine, `isotherm.equilibrium.solvers.cg`: the same steps, precision and stopping rule.
-Only sums go over all workers, and before each product the rows of the halo are brought up to date.
+A worker owns the rows of a range of nodes. Its entries also refer to nodes of other workers, the *halo*. Inside a
+worker its own nodes come first, then the nodes of the halo in ascending order, so that nodes of one owner are adjacent.
+
+The solver is the local one, `isotherm.equilibrium.solvers.cg`: the same steps, precision and stopping rule. Only sums
+are all-reduced over workers, and the rows of the halo are updated before each product.
 """
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.engines.cluster.post import Team, folded
-from isotherm.engines.cluster.rows import RowBlock, is_wide, take_rows
+from isotherm.engines.mailbox import Team, folded
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
-from isotherm.equilibrium.solvers.base import Source, System
 from isotherm.equilibrium.solvers.cg import ConjugateGradient, Descent, Pace
+from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import Iteration
+from isotherm.equilibrium.solvers.system import WIDE, Source, System
+from isotherm.graphs import Csr
+from isotherm.graphs.packed import read_rows
 from isotherm.kernels import Report
 
-__all__ = ["PartCG", "PartSystem", "Resumed", "part_system"]
+__all__ = [
+    "FolderRows",
+    "PartCG",
+    "PartSystem",
+    "Resumed",
+    "RowBlock",
+    "Rows",
+    "SentRows",
+    "balanced_bounds",
+    "open_rows",
+    "part_system",
+]
+
+PIECE = 1 << 18  # entries that are renumbered at once, because indexing copies them as int64
+
+
+class Rows(Protocol):
+    """Some rows of a square matrix, and where to get them."""
+
+    def load(self) -> Csr:
+        """The rows, with the nodes of the whole graph as columns."""
+        ...
+
+
+class SentRows(NamedTuple):
+    """Rows that the client has sent."""
+
+    csr: Csr
+
+    def load(self) -> Csr:
+        """The rows."""
+        return self.csr
+
+
+class FolderRows(NamedTuple):
+    """Rows of a packed graph in a folder that the worker can see."""
+
+    folder: Path
+    first: int
+    last: int
+
+    def load(self) -> Csr:
+        """Read and check the rows."""
+        return read_rows(self.folder, self.first, self.last)
+
+
+def balanced_bounds(indptr: NDArray[np.int64], parts: int) -> list[int]:
+    """Bounds of ranges of rows with about as many entries each; some ranges may be empty.
+
+    >>> balanced_bounds(np.array([0, 6, 7, 8, 9, 12]), 2)
+    [0, 1, 5]
+    """
+    wanted = np.linspace(0, int(indptr[-1]), parts + 1)[1:-1]
+    inner = np.searchsorted(indptr, wanted)
+    return [0, *np.minimum(inner, len(indptr) - 1).tolist(), len(indptr) - 1]
+
+
+@dataclass(frozen=True, eq=False)
+class RowBlock:
+    """The rows of one worker, in its own numbering.
+
+    Attributes
+    ----------
+    csr : Csr
+        Rows of the own nodes, then empty rows for the halo.
+    own : int
+        Number of own nodes.
+    bounds : list of int
+        The ranges of nodes of all workers.
+    rank : int
+        The place of this worker.
+    halo : ndarray of shape (h,)
+        Nodes of the halo, in the numbering of the whole graph.
+    wanted : dict
+        For each owner, the places of its nodes in the halo.
+    given : dict
+        For each worker that needs rows of this one, these rows.
+    """
+
+    csr: Csr
+    own: int
+    bounds: list[int]
+    rank: int
+    halo: Ints
+    wanted: dict[int, slice]
+    given: dict[int, NDArray[np.int32]]
+
+    @property
+    def first(self) -> int:
+        """The first own node, in the numbering of the whole graph."""
+        return self.bounds[self.rank]
+
+    @property
+    def size(self) -> int:
+        """The number of own nodes and nodes of the halo."""
+        return self.csr.n
+
+    def fill_halo(self, team: Team, flags: NDArray[np.uint8]) -> None:
+        """Set the flag of each node of the halo that has one at its owner."""
+        found = team.exchange({rank: flags[rows] for rank, rows in self.given.items()}, self.wanted)
+        for rank, part in self.wanted.items():
+            flags[self.own :][part] |= found[rank]
+
+
+def is_wide(weights: NDArray[np.floating], team: Team) -> bool:
+    """Whether the weights of all workers differ by more than float32 is good for."""
+    own = (-float(weights.min()), float(weights.max())) if len(weights) else (-np.inf, -np.inf)
+    low, high = team.largest(np.array(own)).tolist()
+    return high > WIDE * -low
+
+
+def take_rows(x: NDArray[Any], rows: NDArray[np.integer], columns: int) -> NDArray[Any]:
+    """The first columns of some rows, as a contiguous array."""
+    return np.ascontiguousarray(np.take(x, rows, axis=0)[:, :columns])
+
+
+def open_rows(rows: Rows, bounds: list[int], team: Team, *, single: bool = False) -> RowBlock:
+    """Load rows, renumber their entries, and agree with the other workers on who sends what to whom.
+
+    If all solves may be in ``single`` precision, weights are kept in that precision only, unless they differ too much.
+    """
+    indptr, indices, weights = rows.load()
+    if single and weights is not None and not is_wide(weights, team):
+        weights = weights.astype(np.float32, copy=False)
+    first, last = bounds[team.rank], bounds[team.rank + 1]
+    halo = _outside(indices, first, last, bounds[-1])
+    local = _renumbered(indices, halo, first, last, bounds[-1])
+    ends = np.searchsorted(halo, bounds)
+    wanted = {rank: slice(*ends[rank : rank + 2].tolist()) for rank in team.others if ends[rank] < ends[rank + 1]}
+    lists = {
+        rank: (halo[wanted[rank]] - bounds[rank]).astype(np.int32) if rank in wanted else None for rank in team.others
+    }
+    asked = team.exchange(lists, team.others)
+    given = {rank: nodes for rank, nodes in asked.items() if nodes is not None}
+    padded = np.concatenate([indptr, np.full(len(halo), indptr[-1])])
+    return RowBlock(Csr(padded, local, weights), last - first, bounds, team.rank, halo, wanted, given)
+
+
+def _outside(indices: NDArray[np.int32], first: int, last: int, n: int) -> Ints:
+    """The nodes outside a range that entries refer to, ascending."""
+    named = np.zeros(n, bool)
+    for start in range(0, len(indices), PIECE):
+        named[indices[start : start + PIECE]] = True
+    named[first:last] = False
+    return np.flatnonzero(named)
+
+
+def _renumbered(indices: NDArray[np.int32], halo: Ints, first: int, last: int, n: int) -> NDArray[np.int32]:
+    """The entries in the numbering of a worker; done in place if the array is writeable."""
+    places = np.zeros(n, np.int32)
+    places[first:last] = np.arange(last - first)
+    places[halo] = np.arange(last - first, last - first + len(halo))
+    local = indices if indices.flags.writeable else np.empty_like(indices)
+    for start in range(0, len(indices), PIECE):
+        local[start : start + PIECE] = places[indices[start : start + PIECE]]
+    return local
 
 
 @dataclass(frozen=True)
 class PartSystem(System):
-    """The part of a system that one worker has; what it says about the whole system, all workers find together.
+    """The part of a system that one worker has; global quantities are all-reduced over workers.
 
     Attributes
     ----------
@@ -41,7 +202,7 @@ class PartSystem(System):
 
     rows: RowBlock = field(kw_only=True)
     team: Team = field(kw_only=True)
-    wide: bool = False  # found beforehand: workers in threads would lock each other out
+    wide: bool = False  # computed beforehand: on first use, workers in threads would lock each other out
     least_horizon: float = 0.0
 
     @cached_property
@@ -79,7 +240,7 @@ def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> 
     degree[:own] = rows.csr.sums[:own]
     local = System(rows.csr, everywhere, degree, _reached(rows, everywhere, team))
     system = PartSystem(
-        *(local.heat, local.boundary, local.degree, local.reached),
+        *(local.conductance, local.boundary, local.degree, local.reached),
         rows=rows,
         team=team,
         wide=rows.csr.weights is not None and is_wide(rows.csr.weights, team),
@@ -89,12 +250,12 @@ def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> 
 
 
 def _with_halo(rows: RowBlock, boundary: Ints, values: Doubles, held: NDArray[np.uint8], team: Team) -> Doubles:
-    """The temperatures of the boundary, own nodes first, then those of the halo in their order."""
+    """The temperatures of the boundary: own nodes first, then nodes of the halo in their order."""
     place = np.zeros(rows.own, np.int64)
     place[boundary] = np.arange(len(boundary))
     ordered = values[place[np.flatnonzero(held[: rows.own])]]
-    letters = {rank: values[place[nodes[held[nodes] > 0]]] for rank, nodes in rows.given.items()}
-    found = team.exchange(letters, rows.wanted)
+    asked = {rank: values[place[nodes[held[nodes] > 0]]] for rank, nodes in rows.given.items()}
+    found = team.exchange(asked, rows.wanted)
     return np.concatenate([ordered, *(found[rank] for rank in sorted(rows.wanted))])
 
 
@@ -106,7 +267,7 @@ def _least_horizon(system: System, own: int, team: Team) -> float:
 
 
 def _reached(rows: RowBlock, boundary: Ints, team: Team) -> Mask:
-    """Nodes that are connected to the boundary: each worker looks along its rows until no halo changes any more."""
+    """Nodes that are connected to the boundary: each worker searches its rows until no halo changes any more."""
     reached = np.zeros(rows.size, np.uint8)
     reached[boundary] = 1
     indptr, indices, _ = rows.csr
@@ -151,13 +312,13 @@ class PartInterior(Interior):
         return self.system.team.joined(report)
 
     def turn(self, beta: Floats, r: Floats, p: Floats) -> Doubles:
-        """The next directions; what leaves them is summed, and the rows of the halo travel with the sums."""
+        """The next directions; the rows of the halo travel in the same messages as the sums of the outflow."""
         arrays = self.scale[self.rows], self.outflow.each, beta, r, p[self.rows]
         leaving = kernels.active.cg_turn(*arrays, self.threads)[0, :-1]
         return self._exchange(p, leaving)
 
     def complete(self, x: Floats, source: Source | None = None) -> None:
-        """Receive the rows of the halo that are not on the boundary, unless they came with sums before."""
+        """Receive the interior rows of the halo, unless they have just come with the sums."""
         if not self._is_complete:
             self._exchange(x, np.zeros(0))
         self._is_complete = False
@@ -176,7 +337,7 @@ class PartInterior(Interior):
 
 @dataclass(frozen=True, eq=False)
 class Resumed:
-    """Where a solve goes on.
+    """The state from which a solve continues.
 
     Attributes
     ----------
@@ -187,7 +348,7 @@ class Resumed:
     path : ndarray of shape (iterations + 1, k)
         Cumulative sums of the steps in this precision, by which the error is estimated.
     temperatures, directions : ndarrays of shape (rows, columns)
-        Own rows, in the precision that was reached; when saved, they are views that the next step changes.
+        Own rows, in the current precision; when saved, they are views that the next step changes.
     """
 
     iterations: int
@@ -209,11 +370,11 @@ class PartCG(ConjugateGradient):
     columns : int
         Number of columns of each solve.
     save : callable
-        Called with a `Resumed` after each iteration that is to be saved.
+        Called with a `Resumed` to save a checkpoint.
     every : int
-        Iterations between these.
+        Iterations between checkpoints; 0 for none.
     resumed : Resumed, optional
-        Where to go on.
+        The state to continue from.
     """
 
     system: PartSystem
@@ -228,7 +389,7 @@ class PartCG(ConjugateGradient):
         resumed: Resumed | None = None,
     ) -> None:
         super().__init__(system, threads)
-        self._used = columns + 1  # with the clock
+        self._used = columns + 1  # with the absorption column
         self._save, self._every, self._resumed = save, every, resumed
         self._done = 0  # iterations
         self._follows: Convergence
@@ -239,7 +400,7 @@ class PartCG(ConjugateGradient):
         own = system.boundary < system.rows.own
         entering = system.flux @ values
         if source is not None:
-            entering = entering + source.heat.sum(axis=0, dtype=np.float64)
+            entering = entering + source.inflow.sum(axis=0, dtype=np.float64)
         counts = [system.flux.sum(), np.count_nonzero(own)]
         found = system.team.added(np.concatenate([entering, values[own].sum(axis=0), counts]))
         total, count = found[-2:]

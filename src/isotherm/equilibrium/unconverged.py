@@ -1,6 +1,7 @@
-"""The warning about a solve that stopped early, in a file of its own: scikit-learn takes two seconds to import.
+"""The warning about a solve that stopped early.
 
-Whoever only solves, such as a worker of a cluster, imports this file when there is something to warn about.
+It has its own file because scikit-learn takes two seconds to import: code that only solves, such as a worker of a
+cluster, imports it when there is something to warn about.
 """
 
 from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning

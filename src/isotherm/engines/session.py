@@ -1,4 +1,4 @@
-"""The client's side: send a problem to the workers, watch them, and begin again without those that are lost."""
+"""The client's side: send a problem to the workers, watch them, and start again without those that are lost."""
 
 import queue
 import threading
@@ -7,24 +7,24 @@ import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from isotherm.engines.cluster.checkpoints import Piece, complete_set, forget, known_pieces
-from isotherm.engines.cluster.post import Sent, Stopped, stop
-from isotherm.engines.cluster.rows import FolderRows, Rows, SentRows, balanced_bounds
-from isotherm.engines.cluster.work import (
-    Errand,
+from isotherm.engines.checkpoints import Piece, complete_set, forget, known_pieces
+from isotherm.engines.mailbox import Sent, Stopped, stop
+from isotherm.engines.part import FolderRows, Rows, SentRows, balanced_bounds
+from isotherm.engines.worker import (
     Found,
     Member,
-    Opening,
     Question,
+    RemoteCall,
+    RowsToOpen,
     drop,
     drop_part,
     inspect,
     open_part,
-    run_errand,
+    run_call,
     solve_part,
 )
 from isotherm.equilibrium.options import Progress
@@ -33,18 +33,22 @@ from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.errors import Worded
 from isotherm.graphs import Csr
 
-__all__ = ["ClusterError", "LostWorker", "Matrix", "Session", "cut_rows", "part_of"]
+__all__ = ["ClusterError", "LostWorker", "Matrix", "Session", "cut_rows", "part_of", "restarting"]
 
-LOOK = 0.25  # seconds between looks at the workers
+LOOK = 0.25  # seconds between checks of the workers
 WAIT = 60.0  # seconds to wait for a first worker
-FRUITLESS = 4  # restarts in a row without a new checkpoint
+FRUITLESS = 4  # restarts without a new checkpoint after which the session gives up
+ATTEMPTS = 3  # attempts of `restarting`
+
+
+Result = TypeVar("Result")
 
 
 class ClusterError(Worded, RuntimeError):
-    """The cluster cannot do it: one sentence with the remedy."""
+    """The cluster cannot do what was asked; the message names the remedy."""
 
 
-class LostWorker(Exception):  # noqa: N818 - not an error, but a reason to begin again
+class LostWorker(Exception):  # noqa: N818 - not an error, but a reason to start again
     """A worker is gone."""
 
 
@@ -55,7 +59,7 @@ class Matrix:
     Attributes
     ----------
     key : str
-        The same for the same matrix.
+        A name that is the same for the same matrix.
     csr : Csr
         The matrix; from a packed graph it is mapped, and only touched if workers do not see the folder.
     folder : Path, optional
@@ -71,19 +75,14 @@ class Matrix:
 
 
 class Session:
-    """A connection to a cluster, with the matrix that its workers hold.
-
-    Parameters
-    ----------
-    client
-        A `distributed.Client`.
+    """A connection to a cluster through a `distributed.Client`, with the matrix that its workers hold.
 
     Attributes
     ----------
     sent : Sent
         Bytes that all workers sent in the last solve.
     resumed : list of int
-        The iterations from which it went on.
+        The iterations from which the last solve continued after the loss of a worker.
     iterations : int
         Iterations of its last attempt.
     """
@@ -96,7 +95,7 @@ class Session:
 
     @property
     def restarts(self) -> int:
-        """How often the last solve was begun again."""
+        """How often the last solve was started again."""
         return len(self.resumed)
 
     @property
@@ -105,10 +104,11 @@ class Session:
         return [] if self._placed is None else self._placed.addresses
 
     def solve(self, matrix: Matrix, whole: Question, progress: Progress | None = None) -> list[Found]:
-        """Solve on all workers; gives what each found, in the order of their rows."""
+        """Solve on all workers; returns what each found, in the order of their rows."""
         job, self.resumed = uuid.uuid4().hex, []
         pieces: list[Piece] = []
-        single = whole.options.tol is None or whole.options.tol >= SINGLE_TOL
+        tol = whole.request.options.tol
+        single = tol is None or tol >= SINGLE_TOL
         try:
             while True:
                 try:
@@ -128,7 +128,7 @@ class Session:
         if self._placed is None:
             raise LostWorker("a worker")
         try:
-            return self._together(run_errand, self._placed, [Errand(name, function, each) for each in arguments])
+            return self._together(run_call, self._placed, [RemoteCall(name, function, each) for each in arguments])
         except LostWorker:
             self._placed = None
             raise
@@ -144,7 +144,7 @@ class Session:
         return self._placed is not None and self._placed.sees_folder
 
     def forget(self, name: str) -> None:
-        """Let workers forget what they keep under a name."""
+        """Delete what workers keep under a name."""
         self._everywhere(drop_part, name)
 
     def _ask(self, placed: "_Placed", question: Question, progress: Progress | None) -> list[Found]:
@@ -159,9 +159,10 @@ class Session:
         return complete_set([piece for pieces in known.values() for piece in pieces], n)
 
     def _place(self, matrix: Matrix, *, single: bool) -> "_Placed":
-        """The workers with their rows; rows are dealt anew if the workers or the matrix have changed.
+        """The workers with their rows.
 
-        So are rows whose weights were rounded, if a solve needs more than single precision.
+        Rows are distributed again if the workers or the matrix have changed, or if weights were rounded and a solve
+        needs more than single precision.
         """
         workers = self._workers()
         placed = self._placed
@@ -183,7 +184,7 @@ class Session:
                 rows.append(FolderRows(matrix.folder.absolute(), first, last))
             else:
                 rows.append(SentRows(cut_rows(matrix.csr, first, last)))
-        self._together(open_part, placed, [Opening(each, single) for each in rows])
+        self._together(open_part, placed, [RowsToOpen(each, single) for each in rows])
         self._placed = placed
         return placed
 
@@ -216,17 +217,17 @@ class Session:
         progress: Progress | None = None,
         topic: str = "",
     ) -> list[Any]:
-        """Run a task on each worker at the same time, and wait for all of them."""
+        """Run a task on all workers at the same time, and wait for all of them."""
         session = uuid.uuid4().hex
         reports: queue.SimpleQueue[tuple[int, float]] = queue.SimpleQueue()
         if progress is not None:
             self.client.subscribe_topic(topic, lambda event: reports.put(event[1]))
-        futures = []
-        for rank, (address, argument) in enumerate(zip(placed.addresses, arguments, strict=True)):
-            member = Member(session, placed.addresses, rank, placed.bounds, placed.key)
-            content = self.client.scatter([argument], workers=[address], hash=False)[0]
-            futures.append(self.client.submit(function, member, content, workers=[address], pure=False, retries=0))
+        futures: list[Any] = []
         try:
+            for rank, (address, argument) in enumerate(zip(placed.addresses, arguments, strict=True)):
+                member = Member(session, placed.addresses, rank, placed.bounds, placed.key)
+                content = self._sent(argument, address)
+                futures.append(self.client.submit(function, member, content, workers=[address], pure=False, retries=0))
             self._watch(futures, placed.addresses, reports, progress)
             return self._gathered(futures, placed.addresses)
         except BaseException:
@@ -236,6 +237,14 @@ class Session:
         finally:
             if progress is not None:
                 self.client.unsubscribe_topic(topic)
+
+    def _sent(self, argument: Any, address: str) -> Any:
+        """An argument in the memory of a worker, as a future."""
+        self._check([address])
+        try:
+            return self.client.scatter([argument], workers=[address], hash=False)[0]
+        except OSError as error:  # also what Dask raises for a closed connection
+            raise LostWorker(address) from error
 
     def _watch(
         self, futures: list[Any], addresses: list[str], reports: "queue.SimpleQueue[Any]", progress: Progress | None
@@ -295,20 +304,28 @@ class _Placed:
     single: bool  # weights are rounded
 
 
+def restarting(work: Callable[[], Result]) -> Result:
+    """Do some work on a cluster, and start it again if workers are lost."""
+    for attempt in range(ATTEMPTS):
+        try:
+            return work()
+        except LostWorker as lost:
+            if attempt == ATTEMPTS - 1:
+                raise ClusterError(f"workers were lost again and again ({lost}); look into their logs") from None
+    raise AssertionError
+
+
 def part_of(whole: Question, first: int, last: int) -> Question:
     """The part of a question that is about the nodes of a range."""
     begin, end = np.searchsorted(whole.boundary, [first, last]).tolist()
-    source = whole.source
+    request = whole.request
+    source, start = request.source, request.start
     if source is not None:
         inside = (source.nodes >= first) & (source.nodes < last)
-        source = Source(source.nodes[inside] - first, source.heat[inside])
-    return replace(
-        whole,
-        boundary=whole.boundary[begin:end] - first,
-        values=whole.values[begin:end],
-        source=source,
-        start=None if whole.start is None else whole.start[first:last],
-    )
+        source = Source(source.nodes[inside] - first, source.inflow[inside])
+    own = None if start is None else start[first:last]
+    request = replace(request, values=request.values[begin:end], source=source, start=own)
+    return replace(whole, boundary=whole.boundary[begin:end] - first, request=request)
 
 
 def cut_rows(csr: Csr, first: int, last: int) -> Csr:

@@ -1,4 +1,4 @@
-"""The Dirichlet problem as one function: given the temperatures of some nodes, find those of all nodes."""
+"""The Dirichlet problem as one public function: given the temperatures of some nodes, find those of all nodes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.equilibrium.columns import warn_about_unreached
-from isotherm.equilibrium.dirichlet import Problem, solve
+from isotherm.engines import ENGINES, engine_of
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, warn_about_unreached
+from isotherm.equilibrium.solvers import SOLVERS
+from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 
 __all__ = ["solve_dirichlet"]
@@ -24,6 +26,7 @@ def solve_dirichlet(
     max_iter: int | None = None,
     start: Floats | None = None,
     side: str = "both",
+    engine: str = "local",
     n_threads: int | None = None,
 ) -> Doubles:
     """Temperatures of all nodes at equilibrium, given those of some nodes.
@@ -46,6 +49,8 @@ def solve_dirichlet(
         Temperatures to start from; by default the mean of the known ones.
     side : {"both", "source", "edges"}
         For a directed graph: which copies of the nodes are held at the known temperatures.
+    engine : {"local", "dask"}
+        Where to solve: in this process, or on the Dask cluster that this process is connected to.
     n_threads : int, optional
         Number of threads; by default ``ISOTHERM_THREADS``, or all cores.
 
@@ -63,13 +68,17 @@ def solve_dirichlet(
     >>> iso.solve_dirichlet(rod, {0: 1.0, 4: 0.0})
     array([1.  , 0.75, 0.5 , 0.25, 0.  ])
     """
+    for name, value, choices in (("engine", engine, ENGINES), ("solver", solver, SOLVERS)):
+        if value not in choices:
+            wanted = ", ".join(map(repr, choices))
+            raise ParameterError("{given}, but it must be one of {wanted}", given=Option(name, value), wanted=wanted)
     graph = as_graph(graph)
     nodes, known = _known_temperatures(graph, values)
     columns = known[:, None] if known.ndim == 1 else known
     if start is not None:
         start = np.asarray(start, dtype=np.float64).reshape(graph.n_nodes, columns.shape[1])
-    options = SolveOptions(solver=solver, tol=tol, max_iter=max_iter, threads=n_threads)
-    solution = solve(Problem.of(graph, nodes, columns, side=side), options, start=start)
+    options = SolveOptions(solver=solver, tol=tol, max_iter=max_iter, threads=n_threads, engine=engine)
+    solution = engine_of(options).solve(Problem.of(graph, nodes, columns, side=side), options, start=start)
     warn_about_unreached(solution.temperatures)
     return solution.temperatures.astype(np.float64).reshape(graph.n_nodes, *known.shape[1:])
 

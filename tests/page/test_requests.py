@@ -1,4 +1,4 @@
-"""The door of the page: what other sites, and people without its address, are refused."""
+"""What the server refuses: requests of other sites, and of people without the address."""
 
 import http.client
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from pages import PATIENCE, Server, browser
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(write_club(tmp_path_factory.mktemp("door")), "edges.csv", "seeds.csv") as running:
+    with Server(write_club(tmp_path_factory.mktemp("requests")), "edges.csv", "seeds.csv") as running:
         yield running
 
 

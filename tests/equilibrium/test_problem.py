@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,9 +10,10 @@ from problems import Problem, dense, harmonic, problems
 from scipy.sparse import block_diag, csr_array, random_array
 
 import isotherm as iso
-from isotherm.equilibrium.dirichlet import Problem as Stated
-from isotherm.equilibrium.dirichlet import solve
+from isotherm.equilibrium.harmonic import bipartite
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem as Stated
+from isotherm.equilibrium.problem import solve
 from isotherm.paper.block_model import BlockModel
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
@@ -80,12 +80,11 @@ def test_a_union_is_solved_part_by_part(one: Problem, two: Problem) -> None:
 @given(problems(kinds=("directed",)))
 def test_directed_graphs_are_bipartite_graphs_on_twice_the_nodes(problem: Problem) -> None:
     n = problem.graph.n_nodes
-    arcs = np.asarray(problem.graph.adjacency.todense())
-    bipartite = np.block([[np.zeros((n, n)), arcs], [arcs.T, np.zeros((n, n))]])
-    source_only = harmonic(bipartite, problem.nodes, problem.values)[:n]
+    lifted = bipartite(problem.graph.adjacency)
+    source_only = harmonic(lifted, problem.nodes, problem.values)[:n]
     np.testing.assert_allclose(temperatures(problem, side="source"), source_only, atol=1e-8)
     both = np.concatenate([problem.nodes, problem.nodes + n])
-    copies = harmonic(bipartite, both, np.concatenate([problem.values] * 2)).reshape(2, n, -1)
+    copies = harmonic(lifted, both, np.concatenate([problem.values] * 2)).reshape(2, n, -1)
     known = ~np.isnan(copies)
     expected = np.where(known, copies, 0).sum(axis=0) / np.where(known.any(axis=0), known.sum(axis=0), np.nan)
     np.testing.assert_allclose(temperatures(problem, side="both"), expected, atol=1e-8)
@@ -94,7 +93,7 @@ def test_directed_graphs_are_bipartite_graphs_on_twice_the_nodes(problem: Proble
 @given(problems(kinds=("bipartite",)))
 @settings(max_examples=50)
 def test_bipartite_graphs(problem: Problem) -> None:
-    expected = harmonic(dense(problem.graph.heat), problem.nodes, problem.values)
+    expected = harmonic(problem.graph.heat.to_scipy(), problem.nodes, problem.values)
     np.testing.assert_allclose(temperatures(problem), expected, atol=1e-8)
 
 
@@ -113,64 +112,6 @@ def test_the_block_model_as_in_lemma_1(blocks: list[tuple[int, int]], p: float, 
     others = np.setdiff1d(np.arange(graph.n_nodes), model.seed_nodes())
     np.testing.assert_allclose(found[others], model.temperatures()[model.labels()[others]], atol=1e-10)
     np.testing.assert_allclose(found.mean(axis=0), model.mean_temperatures(), atol=1e-10)
-
-
-class TestSolveDirichlet:
-    rod = iso.Graph.from_edges(["a", "b", "c", "d"], ["b", "c", "d", "e"])
-
-    def test_real_values_in_a_mapping(self) -> None:
-        found = iso.solve_dirichlet(self.rod, {"e": -4.0, "a": 20})
-        np.testing.assert_allclose(found, [20, 14, 8, 2, -4], atol=1e-9)
-
-    def test_arrays_with_nan_for_unknown(self) -> None:
-        known = np.array([0, np.nan, np.nan, np.nan, 1])
-        np.testing.assert_allclose(iso.solve_dirichlet(self.rod, known), [0, 0.25, 0.5, 0.75, 1], atol=1e-9)
-
-    def test_many_columns(self) -> None:
-        found = iso.solve_dirichlet(self.rod, {"a": [0, 1, 8.0], "e": [4, 1, 0]})
-        expected = np.column_stack([np.linspace(0, 4, 5), np.ones(5), np.linspace(8, 0, 5)])
-        np.testing.assert_allclose(found, expected, atol=1e-9)
-
-    def test_one_known_node_warms_all(self) -> None:
-        np.testing.assert_allclose(iso.solve_dirichlet(self.rod, {"c": 3.5}), 3.5)
-
-    def test_weights_are_conductivities(self) -> None:
-        graph = iso.Graph.from_edges([0, 1], [1, 2], weight=[1, 3])
-        np.testing.assert_allclose(iso.solve_dirichlet(graph, {0: 0, 2: 1}), [0, 0.75, 1])
-
-    @pytest.mark.filterwarnings("default::isotherm.UnreachedWarning")
-    def test_unreached_nodes_are_nan_and_reported(self) -> None:
-        graph = iso.Graph.from_edges([0, 2], [1, 3], nodes=[0, 1, 2, 3, 4])
-        with pytest.warns(iso.UnreachedWarning, match="3 of 5 nodes are not connected to any seed"):
-            found = iso.solve_dirichlet(graph, {0: 1.0})
-        np.testing.assert_array_equal(found, [1, 1, np.nan, np.nan, np.nan])
-
-    @pytest.mark.parametrize("solver", ["cg", "sweeps", "direct"])
-    def test_all_solvers_agree_with_networkx_resistances(self, solver: str) -> None:
-        """A unit of heat between two nodes: the temperature difference is the resistance distance."""
-        G = nx.karate_club_graph()
-        graph = iso.Graph.from_networkx(G, weight=None)
-        found = iso.solve_dirichlet(graph, {0: 0.0, 33: 1.0}, solver=solver, tol=1e-9)
-        current = sum(1 - found[graph.index([node])[0]] for node in G[33])
-        assert 1 / current == pytest.approx(nx.resistance_distance(G, 0, 33), rel=1e-7)
-
-    @pytest.mark.parametrize(
-        ("values", "message"),
-        [
-            ({}, "no temperature is known"),
-            ({"z": 1.0}, "not in the graph: 'z'"),
-            ({"a": np.inf}, "node 'a' has a temperature that is not a finite number"),
-            ([0.0, np.nan], "temperatures of shape .2,. do not fit a graph of 5 nodes"),
-            ([np.nan] * 5, "no temperature is known"),
-            (
-                np.array([[1, 0], [1, np.nan]] + [[np.nan, np.nan]] * 3),
-                "node 'b' has a temperature that is not a finite",
-            ),
-        ],
-    )
-    def test_bad_values(self, values: Any, message: str) -> None:
-        with pytest.raises(ValueError, match=message):
-            iso.solve_dirichlet(self.rod, values)
 
 
 def _small_problem(rng: np.random.Generator, side: str, soft: bool, directed: bool) -> Stated:

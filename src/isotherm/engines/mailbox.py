@@ -1,4 +1,4 @@
-"""Messages between workers: rows of temperatures for neighbours, and sums over all workers.
+"""Messages between workers: rows of temperatures for the halo, and all-reduced sums.
 
 Messages travel on Dask's own connections between workers, so TLS and firewalls are those of the cluster. All members of
 a team make the same sequence of calls, as in MPI; calls are numbered, and a message is found by its sender and number.
@@ -16,10 +16,10 @@ import numpy as np
 from isotherm.arrays import Doubles
 from isotherm.kernels import Report
 
-__all__ = ["Post", "Stopped", "Team", "folded", "post_of", "stop"]
+__all__ = ["Mailbox", "Sent", "Stopped", "Team", "folded", "mailbox_of", "stop"]
 
 PATIENCE = 600.0  # seconds to wait for a message; a worker that dies is noticed earlier, by the client
-SMALL = 4096  # bytes
+SMALL = 4096  # bytes; smaller arrays travel within the message
 SUMMED = np.array([True, False, False, True, True, False])  # the rows of a report; the others are maxima
 
 
@@ -27,28 +27,22 @@ class Stopped(Exception):  # noqa: N818 - not an error of this worker
     """A member of the team is gone, or the client has ended the session."""
 
 
-class Post:
-    """The letter box of one worker, for all sessions.
-
-    Parameters
-    ----------
-    worker
-        The `distributed.Worker` of this process.
-    """
+class Mailbox:
+    """The mailbox of one worker (a `distributed.Worker`), for all sessions."""
 
     def __init__(self, worker: Any) -> None:
         self.worker = worker
-        self._letters: dict[tuple[str, int, int], Any] = {}
+        self._messages: dict[tuple[str, int, int], Any] = {}
         self._ended: deque[str] = deque(maxlen=1000)
         self._change = threading.Condition()
-        self._lines: dict[str, _Line] = {}
+        self._connections: dict[str, _Connection] = {}
         worker.handlers["isotherm_deliver"] = self.deliver
 
     def deliver(self, session: str, sender: int, number: int, content: Any) -> None:
         """Called by other workers."""
         with self._change:
             if session not in self._ended:
-                self._letters[session, sender, number] = content
+                self._messages[session, sender, number] = content
                 self._change.notify_all()
 
     def send(self, address: str, session: str, sender: int, number: int, content: Any) -> None:
@@ -57,35 +51,35 @@ class Post:
         asyncio.run_coroutine_threadsafe(self._send(address, message), self.worker.loop.asyncio_loop)
 
     async def _send(self, address: str, message: dict[str, Any]) -> None:
-        line = self._lines.setdefault(address, _Line())
+        connection = self._connections.setdefault(address, _Connection())
         try:
-            async with line.lock:
-                if line.comm is None:
-                    line.comm = await self.worker.rpc.connect(address)
-                await line.comm.write({"op": "isotherm_deliver", "reply": False, **message})
+            async with connection.lock:
+                if connection.comm is None:
+                    connection.comm = await self.worker.rpc.connect(address)
+                await connection.comm.write({"op": "isotherm_deliver", "reply": False, **message})
         except OSError:  # also what Dask raises for a closed connection
-            self._lines.pop(address, None)
+            self._connections.pop(address, None)
             self.end(message["session"])
 
     def receive(self, session: str, sender: int, number: int) -> Any:
         """Wait for a message."""
         key, limit = (session, sender, number), time.monotonic() + PATIENCE
         with self._change:
-            while key not in self._letters:
+            while key not in self._messages:
                 if session in self._ended or not self._change.wait(limit - time.monotonic()):
                     raise Stopped(session)
-            return _unpacked(self._letters.pop(key))
+            return _unpacked(self._messages.pop(key))
 
     def end(self, session: str) -> None:
         """Let all calls of a session fail, and forget its messages."""
         with self._change:
             self._ended.append(session)
-            for key in [key for key in self._letters if key[0] == session]:
-                del self._letters[key]
+            for key in [key for key in self._messages if key[0] == session]:
+                del self._messages[key]
             self._change.notify_all()
 
 
-class _Line:
+class _Connection:
     """A connection to another worker, on which messages are not answered."""
 
     def __init__(self) -> None:
@@ -127,8 +121,8 @@ class Team:
 
     Parameters
     ----------
-    post
-        The letter box of this worker.
+    mailbox
+        The mailbox of this worker.
     session
         Name of the session.
     addresses
@@ -137,24 +131,24 @@ class Team:
         The place of this worker among them.
     """
 
-    def __init__(self, post: Post, session: str, addresses: list[str], rank: int) -> None:
-        self.post, self.session, self.addresses, self.rank = post, session, addresses, rank
+    def __init__(self, mailbox: Mailbox, session: str, addresses: list[str], rank: int) -> None:
+        self.mailbox, self.session, self.addresses, self.rank = mailbox, session, addresses, rank
         self.sent = Sent()
         self._number = 0
 
     @property
     def others(self) -> list[int]:
-        """The ranks of the others; each begins with its successor, so that not all write to the same one at once."""
+        """The ranks of the others, beginning with the successor, so that not all write to the same one at once."""
         size = len(self.addresses)
         return [(self.rank + step) % size for step in range(1, size)]
 
     def exchange(self, contents: Mapping[int, Any], senders: Iterable[int]) -> dict[int, Any]:
-        """Send something to some members, and receive what the senders among them send here."""
+        """Send contents to some members, and receive one message from each of the senders."""
         self._number += 1
         for rank in self.others:
             if rank in contents:
-                self.post.send(self.addresses[rank], self.session, self.rank, self._number, contents[rank])
-        return {rank: self.post.receive(self.session, rank, self._number) for rank in senders}
+                self.mailbox.send(self.addresses[rank], self.session, self.rank, self._number, contents[rank])
+        return {rank: self.mailbox.receive(self.session, rank, self._number) for rank in senders}
 
     def gathered(self, values: Doubles) -> list[Doubles]:
         """The values of all members, in the order of their ranks."""
@@ -163,7 +157,7 @@ class Team:
         return [values if rank == self.rank else found[rank] for rank in range(len(self.addresses))]
 
     def added(self, values: Doubles) -> Doubles:
-        """The sum over all members: the same bits on each, so that all decide alike."""
+        """The sum over all members; the same bits on each, so that all take the same decisions."""
         return folded(np.add, self.gathered(values))
 
     def largest(self, values: Doubles) -> Doubles:
@@ -181,21 +175,21 @@ class Team:
 
 
 def folded(operation: Callable[[Doubles, Doubles], Doubles], parts: list[Doubles]) -> Doubles:
-    """Fold values from the first to the last, which rounds alike everywhere."""
+    """Fold values in the order of ranks, so that rounding is the same everywhere."""
     found = parts[0]
     for part in parts[1:]:
         found = operation(found, part)
     return found
 
 
-def post_of(worker: Any) -> Post:
-    """The letter box of a worker, made on first use."""
-    found = getattr(worker, "isotherm_post", None)
+def mailbox_of(worker: Any) -> Mailbox:
+    """The mailbox of a worker, made on first use."""
+    found = getattr(worker, "isotherm_mailbox", None)
     if found is None:
-        worker.isotherm_post = found = Post(worker)
+        worker.isotherm_mailbox = found = Mailbox(worker)
     return found
 
 
 def stop(session: str, dask_worker: Any = None) -> None:
     """End a session on a worker; for `distributed.Client.run`, which fills in the worker."""
-    post_of(dask_worker).end(session)
+    mailbox_of(dask_worker).end(session)
