@@ -148,6 +148,7 @@ def test_all_nodes_but_the_seeds_are_suggested_once(problem: Problem, policy: st
     np.testing.assert_array_equal(few, clf.suggest(3, policy=policy, among=problem.graph.nodes[free[:5]]))
 
 
+@quiet
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_order_of_the_nodes_does_not_matter(policy: str, directed: bool) -> None:
