@@ -120,8 +120,8 @@ def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tu
     if labels is not None:
         return labels, reading
     from isotherm.io import FORMATS
+    from isotherm.io.edges import is_one_file
     from isotherm.io.formats import format_of
-    from isotherm.io.tables.parts import is_one_file
 
     with usage_errors():
         known = format_of(edges, reading.format).name if is_one_file(edges) else "csv"
@@ -185,7 +185,7 @@ def _read_table(path: str, table: VectorOptions, threads: int | None) -> "tuple[
     """The graph of the nearest rows of a table, and the table."""
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
-    from isotherm.io.reading.vectors import read_vectors_file
+    from isotherm.io.vectors import read_vectors_file
 
     with usage_errors(culprit=_name(path)):
         read = read_vectors_file(path, id=table.id, text=table.text)
