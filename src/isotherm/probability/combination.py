@@ -73,11 +73,17 @@ def odds_of(probabilities: Floats, shares: Doubles) -> Floats:
 
 
 def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) -> Doubles:
-    """(E,) the weights of experts before any seed is hidden; ``blind`` if none can be hidden."""
+    """(E,) the weights of experts before any seed is hidden; ``blind`` if none can be hidden.
+
+    If heat alone counts then, its probabilities are taken as they are.
+    """
     prior = PRIOR_WEIGHTS | dict(evidence.prior)
     if blind and evidence.clustered:
         prior = dict.fromkeys(names, 0.0)
-    return np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])
+    weights = np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])
+    if not weights[1:].any():
+        weights[0] = 1
+    return weights
 
 
 def combine(

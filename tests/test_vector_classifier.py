@@ -40,8 +40,8 @@ def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_parameters_and_defaults_are_those_of_the_graph_classifier() -> None:
-    ours, theirs = (signature(kind).parameters for kind in (iso.VectorClassifier, iso.DirichletClassifier))
+def test_parameters_and_defaults_are_those_of_the_node_classifier() -> None:
+    ours, theirs = (signature(kind).parameters for kind in (iso.VectorClassifier, iso.NodeClassifier))
     assert list(ours)[-len(theirs) :] == list(theirs)
     assert all(ours[name].default == theirs[name].default for name in theirs)
 
@@ -118,7 +118,7 @@ def test_where_no_label_can_be_hidden_the_majority_helps_the_heat(digits: tuple[
     for seed in range(5):
         shown = few(y, 1, seed)
         helped = iso.VectorClassifier().fit(X, shown)
-        alone = iso.VectorClassifier(rule="relative").fit(X, shown)
+        alone = iso.DirichletClassifier("relative").fit(helped.graph_, shown)
         wrong.append([np.mean(clf.labels_ != y) for clf in (helped, alone)])
         assert [name for name, weight in helped.experts_.items() if weight] == ["heat", "majority"]
     helped_wrong, alone_wrong = np.mean(wrong, axis=0)
@@ -128,7 +128,7 @@ def test_where_no_label_can_be_hidden_the_majority_helps_the_heat(digits: tuple[
 def test_one_class_needs_no_majority(digits: tuple[NDArray[Any], NDArray[Any]]) -> None:
     clf = iso.VectorClassifier().fit(digits[0][:50], {0: "only"})
     assert set(clf.labels_) == {"only"}
-    assert clf.rule_ == "relative"
+    assert clf.rule_ == "balanced"
 
 
 def test_a_row_of_the_table_keeps_its_label(digits: tuple[NDArray[Any], NDArray[Any]]) -> None:
