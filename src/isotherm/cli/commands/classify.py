@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from isotherm.cli.inputs.fitting import classify_on_workers, estimate_files, fit_files, inputs_of
-from isotherm.cli.inputs.reading import labels_inside
+from isotherm.cli.inputs import classify_on_workers, estimate_files, fit_files, inputs_of, labels_inside
 from isotherm.cli.options import (
     OUTPUT,
     VARIABLES,
@@ -23,7 +22,7 @@ from isotherm.cli.terminal.messages import option_name
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
-    from isotherm.cli.inputs.reading import Files
+    from isotherm.cli.inputs import Files
     from isotherm.study.tables import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs.fitting import load_model
-from isotherm.cli.inputs.reading import read_answers
+from isotherm.cli.inputs import load_model, read_answers
 from isotherm.cli.options import (
     OPTIONS,
     VARIABLES,
@@ -61,15 +60,15 @@ def update(
         check_results(results, [model, *names])
         clf = load_model(model, job)
         clf.n_threads = threads or clf.n_threads
-        check_results(
-            results, [model, *names], several=clf.fitted_.outcome.several, confidence=clf.calibration is not None
-        )
-        read = read_answers(names, clf, job, model=model, reading=reading, ignore_missing=ignore_missing_seeds)
+        several, confidence = clf.fitted_.outcome.several, clf.calibration is not None
+        check_results(results, [model, *names], several=several, confidence=confidence)
+        missing = ignore_missing_seeds
+        known, layouts = read_answers(names, clf, job, model=model, reading=reading, ignore_missing=missing)
         with job.stage("solving") as bar, usage_errors():
-            clf.update(add=read.known, progress=None if clf.tol is None else bar.errors(clf.tol))
+            clf.update(add=known, progress=None if clf.tol is None else bar.errors(clf.tol))
         check_kept(clf, results)
         calibration = calibrated(clf, job)
-        facts = {"layouts": read.layouts, "warnings": job.warnings}
+        facts = {"layouts": layouts, "warnings": job.warnings}
         summary = write_results(clf, results, job, calibration=calibration, **facts)
-        layouts = "\n".join(f"{name}: {layout}" for name, layout in read.layouts.items())
-        job.say(f"{layouts}\n{counted(len(read.known), 'answer')} added\n\n{summary.text()}")
+        lines = [f"{name}: {layout}" for name, layout in layouts.items()]
+        job.say(*lines, f"{counted(len(known), 'answer')} added\n", summary.text())

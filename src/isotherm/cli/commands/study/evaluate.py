@@ -4,15 +4,15 @@ from typing import Annotated, Literal
 
 from cyclopts import Group
 
-from isotherm.cli.inputs.reading import labels_inside, read_files
+from isotherm.cli.inputs import connect_to_cluster, labels_inside, read_files
 from isotherm.cli.options import (
     OPTIONS,
     OUTPUT,
     READING,
     VARIABLES,
     Edges,
+    Fitting,
     Force,
-    LabelKinds,
     LabelsOrInside,
     OutputFormat,
     Quiet,
@@ -101,8 +101,11 @@ def evaluate(
             output, plot, [edges, labels, *reading.seeds, *reading.edges], force=force, output_format=output_format
         )
         rules = _rules(rule, solving)
-        missing, ids = ignore_missing_seeds, VectorOptions(id=id)
-        files = read_files(edges, labels, job, reading=reading, kinds=LabelKinds(), ignore_missing=missing, table=ids)
+        fitting = Fitting(
+            solving=solving, ignore_missing_seeds=ignore_missing_seeds, reading=reading, table=VectorOptions(id=id)
+        )
+        files = read_files(edges, labels, fitting, job)
+        connect_to_cluster(solving)
         from isotherm.study.evaluation import evaluate as evaluated
 
         with job.stage("solving") as bar, usage_errors(LABELS, labels):
