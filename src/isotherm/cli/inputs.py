@@ -59,10 +59,10 @@ __all__ = [
 # Options for workers that read a packed graph and write a folder, without this process seeing either.
 ON_WORKERS = {
     *("output", "force", "probabilities", "temperatures", "only_unlabelled", "min_confidence"),
-    *("rule", "class_weight", "solver", "tol", "max_iter", "engine", "scheduler", "no_confidence", "threads"),
+    *("rule", "class_weight", "tol", "max_iter", "engine", "scheduler", "no_confidence", "threads"),
     *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
 }
-EDGES_ONLY = {*names_of(EdgeReading), "edges", "max_graph_memory"}  # options that a table of vectors has no use for
+EDGES_ONLY = {*names_of(EdgeReading), "edges", "max_graph_memory", "side"}  # of no use for a table of vectors
 
 
 class Files(NamedTuple):
@@ -152,7 +152,7 @@ def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
     from isotherm.io.reading.vectors import read_vectors_file
 
     table = fitting.table
-    for name in EDGES_ONLY.intersection(changed_options(fitting.reading)):
+    for name in EDGES_ONLY.intersection(changed_options(fitting)):
         raise UsageError(f"{option_name(name)} is for edges, not for a table of vectors: {leave_out(name)}")
     with usage_errors(culprit=_name(path)):
         read = read_vectors_file(path, id=table.id, text=table.text)
@@ -331,6 +331,8 @@ def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
     n_classes = files.seeds.n_classes
     settings = Settings.of(**classifier_of(fitting, files.seeds.classes.tolist()).get_params())
     estimate = estimate_fit(files.graph, n_classes, settings, confidence=not fitting.solving.no_confidence)
+    several = " with several labels each" if files.seeds.several else ""
+    job.say(str(files), f"{files.graph!r}, {len(files.seeds.nodes):,} seeds{several}")
     return f"{files.graph.n_nodes:,} nodes, {files.graph.n_edges:,} edges, {n_classes} classes: {estimate}"
 
 
@@ -338,7 +340,8 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
     """Have the workers of a cluster label a packed graph and write a folder, and say what was done."""
     if fitting.solving.engine != "dask":
         raise UsageError(f"{results.output} is a folder, which is for --engine dask; give the name of a file")
-    allowed = ON_WORKERS | ({"evidence"} if fitting.evidence == "none" else set())
+    only = {"evidence": fitting.evidence == "none", "solver": fitting.solving.solver == "cg"}  # as workers do anyway
+    allowed = ON_WORKERS | {name for name, given in only.items() if given}
     for name in (*changed_options(results, allowed=allowed), *changed_options(fitting, allowed=allowed)):
         where = f"is for labels in a file, not in the folder {results.output}"
         raise UsageError(f"{option_name(name)} {where}: {leave_out(name)}, or write to a file such as labels.parquet")
@@ -403,12 +406,12 @@ class Source:
     rest: list[str]
     seedless: bool = False
 
-    def fitted(self, fitting: Fitting, job: Job) -> Fitted:
-        """The classifier, and how its files are laid out."""
+    def fitted(self, fitting: Fitting, job: Job, *, later: Sequence[str] = ("threads",)) -> Fitted:
+        """The classifier, and how its files are laid out; ``later`` are the options that a saved one can take."""
         if len(self.files) == 2:
             clf, files = fit_files(self.files, fitting, job)
             return Fitted(clf, str(files))
-        for name in changed_options(fitting, allowed=("threads", "no_confidence")):
+        for name in changed_options(fitting, allowed=later):
             raise UsageError(f"{self.files[0]} is fitted already: {leave_out(name)}, or give the edges and the seeds")
         clf = load_model(self.files[0], job)
         if fitting.solving.threads is not None:

@@ -18,7 +18,7 @@ from isotherm.cli.options import (
 )
 from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
 from isotherm.cli.terminal.job import Job
-from isotherm.cli.terminal.messages import option_name
+from isotherm.cli.terminal.messages import UsageError, option_name
 
 if TYPE_CHECKING:
     from isotherm.classifier import DirichletClassifier
@@ -68,13 +68,17 @@ def classify(
         seeds, reading = labels_inside(edges, seeds, fitting.reading, usage=("classify", "SEEDS"))
         fitting = replace(fitting, reading=reading)
         names, confidence = [edges, seeds], not fitting.solving.no_confidence
-        if results.output.endswith("/") and not estimate:
+        if results.output.endswith("/"):
+            if estimate:
+                raise UsageError("--estimate is for a fit on this machine, not for a folder that workers write")
             job.say(classify_on_workers(names, fitting, results, job))
             return
         check_results(results, [*names, *inputs_of(fitting)], several=fitting.kinds.multi_label, confidence=confidence)
         if estimate:
             print(estimate_files(names, fitting, job))
-            unused = ", ".join(map(option_name, changed_options(results)))
+            unused = ", ".join(
+                map(option_name, (*changed_options(results), *["evidence"] * (fitting.evidence != "auto")))
+            )
             job.say(*[f"nothing is labelled or written, so these options had no effect: {unused}"] * bool(unused))
             return
         clf, files = fit_files(names, fitting, job)

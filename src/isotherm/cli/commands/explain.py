@@ -77,7 +77,7 @@ def explain(
         _check(output, table, json, paths)
         sources = [*source.files, *inputs_of(fitting)]
         check_targets(output, None, sources, force=table.force, output_format=table.output_format)
-        clf, layouts = source.fitted(fitting, job)
+        clf, layouts = source.fitted(fitting, job, later=("threads", "no_confidence"))
         from isotherm.cli.reports.explanations import explained_nodes, matching_nodes, share_columns
 
         nodes = matching_nodes(source.rest, clf.graph_)
