@@ -29,7 +29,7 @@ from sklearn.semi_supervised import LabelPropagation, LabelSpreading, SelfTraini
 import isotherm as iso
 from benchmarks.process import Measure, measure, peak_memory
 from benchmarks.results import Result
-from isotherm.insight.experts.evidence import Evidence
+from isotherm.probability.evidence import Evidence
 
 __all__ = ["races"]
 

@@ -128,5 +128,5 @@ def test_the_classifier_is_imported_without_what_only_files_need() -> None:
     command = "import sys, isotherm; isotherm.DirichletClassifier; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
     loaded = result.stdout.split()
-    assert "isotherm.classifier" in loaded
+    assert "isotherm.dirichlet_classifier" in loaded
     assert not [name for name in loaded if name.startswith(("isotherm.io", "isotherm.study", "isotherm.paper"))]

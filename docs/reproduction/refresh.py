@@ -11,10 +11,10 @@ import io
 import sys
 from pathlib import Path
 
-from isotherm.paper.experiments import EXPERIMENTS
+from isotherm.paper.document import Document
+from isotherm.paper.experiment import Results, read_lines
 from isotherm.paper.report import Conditions, build_report, write_report
-from isotherm.paper.report.page.document import Document
-from isotherm.paper.running.results import Results, read_lines
+from isotherm.paper.runner import EXPERIMENTS
 
 HERE = Path(__file__).parent
 DIGITS = 6  # of a score; counts are kept whole

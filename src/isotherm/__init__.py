@@ -18,12 +18,14 @@ __all__ = [
     "ConvergenceWarning",
     "CutGraphWarning",
     "DirichletClassifier",
+    "EvidenceWarning",
     "Explanation",
     "FileError",
     "FileWarning",
     "Graph",
     "LabelSplit",
     "LabelWarning",
+    "NodeClassifier",
     "RareClassWarning",
     "ScaleWarning",
     "Solution",
@@ -44,7 +46,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier, load
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.equilibrium.columns import UnreachedWarning
     from isotherm.equilibrium.solvers import Solution
     from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
@@ -52,45 +54,50 @@ if TYPE_CHECKING:
     from isotherm.exploring import explore
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
-    from isotherm.insight.confidence.calibration import CalibrationWarning
-    from isotherm.insight.explain.explanation import Explanation
-    from isotherm.insight.suggest.first import suggest
-    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds, write_labels
-    from isotherm.labelling.scikit_learn.folds import CutGraphWarning, WholeGraph
+    from isotherm.insight.explanation import Explanation
+    from isotherm.insight.suggestion import suggest
+    from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds
+    from isotherm.labelling.rows import write_labels
+    from isotherm.labelling.whole_graph import CutGraphWarning, WholeGraph
+    from isotherm.node_classifier import NodeClassifier, load
     from isotherm.paper.block_model import BlockModel
+    from isotherm.probability.calibration import CalibrationWarning
+    from isotherm.probability.evidence import EvidenceWarning
     from isotherm.seeds import LabelWarning, RareClassWarning
     from isotherm.study.splits import LabelSplit, cross_val_score
-    from isotherm.vectors import VectorClassifier
+    from isotherm.vector_classifier import VectorClassifier
 
 _HOMES = {
     "BlockModel": "paper.block_model",
-    "CalibrationWarning": "insight.confidence.calibration",
+    "CalibrationWarning": "probability.calibration",
     "ConvergenceWarning": "equilibrium.solvers.accuracy.unconverged",
-    "CutGraphWarning": "labelling.scikit_learn.folds",
-    "DirichletClassifier": "classifier",
-    "Explanation": "insight.explain.explanation",
+    "CutGraphWarning": "labelling.whole_graph",
+    "DirichletClassifier": "dirichlet_classifier",
+    "EvidenceWarning": "probability.evidence",
+    "Explanation": "insight.explanation",
     "FileError": "io",
     "FileWarning": "io",
     "Graph": "graphs",
     "LabelSplit": "study.splits",
     "LabelWarning": "seeds",
+    "NodeClassifier": "node_classifier",
     "RareClassWarning": "seeds",
     "ScaleWarning": "graphs.neighbours",
     "Solution": "equilibrium.solvers",
     "UnreachedWarning": "equilibrium.columns",
-    "VectorClassifier": "vectors",
-    "WholeGraph": "labelling.scikit_learn.folds",
+    "VectorClassifier": "vector_classifier",
+    "WholeGraph": "labelling.whole_graph",
     "ZeroRowWarning": "graphs.neighbours",
     "cross_val_score": "study.splits",
     "explore": "exploring",
-    "load": "classifier",
+    "load": "node_classifier",
     "pack_edges": "io",
     "read_graph": "io",
     "read_labelled": "io",
     "read_seeds": "io",
     "solve_dirichlet": "equilibrium.temperatures",
-    "suggest": "insight.suggest.first",
-    "write_labels": "io",
+    "suggest": "insight.suggestion",
+    "write_labels": "labelling.rows",
 }
 
 

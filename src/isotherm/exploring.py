@@ -3,8 +3,9 @@
 import os
 from typing import Any
 
-from isotherm.classifier import DirichletClassifier
+from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import as_graph
+from isotherm.node_classifier import NodeClassifier
 from isotherm.page.page_methods import Opening, certain_seeds, open_page
 from isotherm.seeds import as_seeds
 
@@ -15,7 +16,7 @@ def explore(
     graph: Any,
     seeds: Any = None,
     *,
-    classifier: DirichletClassifier | None = None,
+    classifier: GraphClassifier | None = None,
     log: str | os.PathLike[str] | None = None,
     port: int = 0,
     browser: bool = True,
@@ -28,8 +29,8 @@ def explore(
     graph : Graph, sparse or dense adjacency matrix, networkx or igraph graph
         The graph.
     seeds : mapping, array or Series, optional
-        Known labels, as for `DirichletClassifier.fit`. Without any, the page asks for the names of the classes.
-    classifier : DirichletClassifier, optional
+        Known labels, as for `NodeClassifier.fit`. Without any, the page asks for the names of the classes.
+    classifier : NodeClassifier or DirichletClassifier, optional
         What labels the graph; its parameters are used, not its fit.
     log : path, optional
         A file in which each label is kept as soon as it is given. Opened again, the page is where it was.
@@ -43,4 +44,4 @@ def explore(
     network = as_graph(graph)
     known = {} if seeds is None else certain_seeds(as_seeds(seeds, network, None), network)
     opening = Opening(port=port, browser=browser, log=log, name=name)
-    open_page(network, known, DirichletClassifier() if classifier is None else classifier, opening)
+    open_page(network, known, NodeClassifier() if classifier is None else classifier, opening)

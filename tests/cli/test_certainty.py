@@ -8,7 +8,7 @@ import pytest
 from commands import Run, runner
 
 import isotherm as iso
-from isotherm.io import read_graph, write_labels
+from isotherm import read_graph, write_labels
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.M
     disconnect()
 
 
-@pytest.mark.filterwarnings("ignore::isotherm.insight.confidence.calibration.CalibrationWarning")
+@pytest.mark.filterwarnings("ignore::isotherm.probability.calibration.CalibrationWarning")
 def test_a_file_and_a_folder_have_the_labels_of_this_machine(cluster: Any, run: Run, tmp_path: Path) -> None:
     by_heat = ("--evidence", "none")  # as workers that write labels go
     there = ("--engine", "dask", "--scheduler", cluster.scheduler.address, *by_heat)

@@ -23,9 +23,9 @@ OLD = "the old result\n"
 # The real command, which says on stderr when it has come to a stage, and stays there.
 HALTING = """
 import hashlib, sys, time
-from isotherm.classifier import DirichletClassifier
-from isotherm.io.writing import labels
-fit, native = DirichletClassifier.fit, "--native" in sys.argv
+from isotherm.node_classifier import NodeClassifier
+from isotherm.io import output
+fit, native = NodeClassifier.fit, "--native" in sys.argv
 
 def told(self, *data, **options):
     print("solving", file=sys.stderr, flush=True)
@@ -39,9 +39,9 @@ def halfway(frame, file, *rest):
     print("writing", file=sys.stderr, flush=True)
     time.sleep(60)
 
-DirichletClassifier.fit = told
+NodeClassifier.fit = told
 if "--halt" in sys.argv:
-    labels._write = halfway
+    output._write = halfway
 from isotherm.cli import main
 sys.argv = [word for word in sys.argv if word not in ("--halt", "--native")]
 sys.exit(main())
@@ -319,7 +319,7 @@ def test_a_terminal_that_knows_ascii_only(folder: Path) -> None:
 
 
 def test_an_error_inside_says_how_to_report_it(folder: Path) -> None:
-    broken = "from isotherm.io.writing import labels\nlabels._frame = None"
+    broken = "from isotherm.io import output\noutput._frame = None"
     code = f"{broken}\nimport isotherm.cli, sys\nsys.exit(isotherm.cli.main())"
     arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", "-o", "old.csv", "--force"]
     result = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=300)

@@ -21,8 +21,8 @@ from isotherm.cli.app import app
 from isotherm.cli.commands import classify, explain, pack, suggest, update
 from isotherm.cli.commands.study import evaluate
 from isotherm.cli.reports import scores
-from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.rules import RULES
+from isotherm.probability.trial import reliability
 from isotherm.study.datasets import debian_packages
 from isotherm.study.evaluation import Evaluation, RuleScores
 

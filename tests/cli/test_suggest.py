@@ -9,7 +9,7 @@ import pytest
 from commands import Run, command, rounded, runner
 
 import isotherm as iso
-from isotherm.insight.suggest.suggestion import POLICIES
+from isotherm.insight.suggestion import POLICIES
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 

@@ -13,7 +13,7 @@ from isotherm.equilibrium.certificate import certify
 from isotherm.equilibrium.dirichlet import Problem as Stated
 from isotherm.equilibrium.dirichlet import solve
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.labelling.outcome.certainty import certain_codes
+from isotherm.labelling.certification import certain_codes
 from isotherm.labelling.rules import TEMPERATURE_RULES
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.seeds import Seeds

@@ -7,12 +7,22 @@ import pytest
 from scipy.optimize import approx_fprime
 from scipy.sparse import csr_array
 
-from isotherm.insight.confidence.calibration import Calibration, CalibrationWarning, calibrate, evidence
-from isotherm.insight.confidence.held_out import Fold, HeldOut
-from isotherm.insight.confidence.model import LAPSES, Fitting, HiddenSeeds, Model, _Loss, prior
-from isotherm.insight.confidence.neighbourhood import Field, Warmth
-from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.rules import RULES
+from isotherm.probability.calibration import (
+    LAPSES,
+    Calibration,
+    CalibrationWarning,
+    Fitting,
+    HiddenSeeds,
+    Model,
+    _Loss,
+    calibrate,
+    evidence,
+    prior,
+)
+from isotherm.probability.hidden_seeds import Fold, HeldOut
+from isotherm.probability.node_features import Field, Warmth
+from isotherm.probability.trial import reliability
 from isotherm.seeds import Seeds
 
 NODES, CLASSES = 3000, 4

@@ -10,11 +10,11 @@ from scipy.sparse import csr_array
 import isotherm as iso
 from isotherm.engines.local import LocalEngine
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.insight.confidence.held_out import hold_out
-from isotherm.insight.confidence.neighbourhood import Field, count_neighbours, effective_number
-from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
+from isotherm.probability.hidden_seeds import hold_out
+from isotherm.probability.node_features import Field, count_neighbours, effective_number
+from isotherm.probability.trial import reliability
 from isotherm.seeds import Seeds
 
 Ints = NDArray[np.int64]

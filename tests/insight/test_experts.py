@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from isotherm.insight.experts import diffusion, logistic, majority, regression
 from scipy.sparse import csr_array
 from scipy.special import softmax
 from sklearn.datasets import make_blobs
@@ -16,15 +17,14 @@ from sklearn.linear_model import LogisticRegression
 
 import isotherm as iso
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.insight.experts import diffusion, logistic, majority, regression
-from isotherm.insight.experts.combination import combine, log_odds
-from isotherm.insight.experts.diffusion import Diffusion
-from isotherm.insight.experts.evidence import read_rows
-from isotherm.insight.experts.majority import Majority
-from isotherm.insight.experts.regression import C, Lesson, Regression, averaging, convolving, unit_rows
-from isotherm.insight.experts.spectral import REGULARISATION, spectral_features
 from isotherm.labelling import estimate
 from isotherm.paper.block_model import stochastic_block_model
+from isotherm.probability.combination import combine, log_odds
+from isotherm.probability.evidence import read_rows
+from isotherm.probability.experts.diffusion import Diffusion
+from isotherm.probability.experts.majority import Majority
+from isotherm.probability.experts.regression import C, Lesson, Regression, averaging, convolving, unit_rows
+from isotherm.probability.experts.spectral import REGULARISATION, spectral_features
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.CalibrationWarning")
 SIZES = [120, 80, 40]

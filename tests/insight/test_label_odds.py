@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from isotherm.insight.confidence.label_odds import RIDGE, LabelOdds, fit_odds
+from isotherm.probability.label_odds import RIDGE, LabelOdds, fit_odds
 
 
 def drawn(scale: float, bias: float, nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from problems import Problem, dense, problems
 import isotherm as iso
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.insight.suggest.likeness import Cover, profiles
+from isotherm.insight.likeness import Cover, profiles
 
 
 def rows_of(graph: iso.Graph, copies: int = 1) -> NDArray[np.float32]:
@@ -96,7 +96,7 @@ def test_gains_are_sums_over_all_nodes_of_a_small_graph() -> None:
 def test_gains_are_estimated_from_a_sample_of_a_larger_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = blocks([400, 800, 1200])
     sampled = cover_of(graph, [0], 1)
-    monkeypatch.setattr("isotherm.insight.suggest.likeness.SAMPLE", (2400, 2400))
+    monkeypatch.setattr("isotherm.insight.likeness.SAMPLE", (2400, 2400))
     every = cover_of(graph, [0], 1)
     nodes = np.arange(0, 2400, 100)
     assert (len(sampled.sample), len(every.sample)) == (1000, 2400)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import isotherm as iso
-from isotherm.insight.experts.evidence import Evidence
+from isotherm.probability.evidence import Evidence
 
 NODES, COMMUNITIES = 600, 3
 

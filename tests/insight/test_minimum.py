@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from isotherm.insight.experts import logistic
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import isotherm as iso
 from isotherm.arrays import Doubles
-from isotherm.insight.experts import logistic
-from isotherm.insight.minimum import LARGE, minimum
+from isotherm.probability.optimise import LARGE, minimum
 
 
 def blas_threads() -> set[int]:

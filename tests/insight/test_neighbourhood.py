@@ -5,7 +5,7 @@ import pytest
 
 import isotherm as iso
 from isotherm.graphs import Graph
-from isotherm.insight.confidence.neighbourhood import direct_heat, held_values
+from isotherm.probability.node_features import direct_heat, held_values
 from isotherm.seeds import Seeds
 
 

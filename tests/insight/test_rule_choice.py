@@ -4,17 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from isotherm.insight.confidence.rule_choice import RuleScore, compare_rules, select_rule
 from sklearn.metrics import f1_score
 
 import isotherm as iso
-from isotherm.insight.confidence.calibration import calibrate
-from isotherm.insight.confidence.held_out import HeldOut, hold_out
-from isotherm.insight.confidence.neighbourhood import Field, count_neighbours, direct_heat
-from isotherm.insight.confidence.rule_choice import RuleScore, compare_rules, select_rule
-from isotherm.insight.confidence.trial import Trial
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import FALLBACK, TEMPERATURE_RULES
-from isotherm.paper.experiments.table4 import largest
+from isotherm.paper.graph_experiments import largest
+from isotherm.probability.calibration import calibrate
+from isotherm.probability.hidden_seeds import HeldOut, hold_out
+from isotherm.probability.node_features import Field, count_neighbours, direct_heat
+from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds, sample
 from isotherm.study.datasets import load
 

@@ -16,7 +16,7 @@ from saved_models import again, assert_same
 
 import isotherm as iso
 from isotherm import engines
-from isotherm.io.writing.models import read_model
+from isotherm.io.models import read_model
 from isotherm.labelling.rules import TEMPERATURE_RULES
 from isotherm.paper.block_model import stochastic_block_model
 

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from isotherm.insight.scattered.labels import label_on_workers
+from isotherm.insight.scattered.parts import Columns
 
 import isotherm as iso
 from isotherm.graphs.packed import PackedGraph, open_packed
-from isotherm.insight.scattered.labels import label_on_workers
-from isotherm.insight.scattered.parts import Columns
 from isotherm.labelling.settings import Settings
 from isotherm.seeds import as_seeds
 

@@ -10,7 +10,7 @@ from problems import Problem, dense, problems
 from scipy.sparse import csr_array
 
 import isotherm as iso
-from isotherm.insight.suggest.suggestion import DAMPING, LIKELY, POLICIES, Reach, suggest
+from isotherm.insight.suggestion import DAMPING, LIKELY, POLICIES, Reach, suggest
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isotherm as iso
-from isotherm.classifier import DirichletClassifier
+from isotherm import write_labels
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.graphs import Graph
-from isotherm.io import read_seeds, write_labels, write_table
-from isotherm.io.writing import labels
+from isotherm.io import read_seeds, write_rows, write_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -180,3 +181,40 @@ def test_pieces_make_the_same_file_as_the_whole(tmp_path: Path, monkeypatch: pyt
         assert read(tmp_path / name).equals(read(tmp_path / f"pieces-{name}"))
     assert told[-1] == (n, n + 2)
     assert len(told) == 15
+
+
+def test_batches_of_columns(tmp_path: Path) -> None:
+    batches = [
+        {
+            "node": np.array([3, 5]),
+            "label": np.ma.masked_array([1, -1], [False, True]),
+            "share": np.array([0.5, np.nan]),
+        },
+        {"node": np.array([7]), "label": np.ma.masked_array([-1], [True]), "share": np.array([0.25])},
+    ]
+    told: list[tuple[int, int | None]] = []
+    for name in NAMES:
+        assert write_rows(tmp_path / name, batches, total=3, progress=lambda *now: told.append(now)) == 3
+        assert told[-2:] == [(2, 3), (3, 3)]
+        found = read(tmp_path / name)
+        assert found["node"].to_list() == [3, 5, 7]
+        assert [None if each is None else int(each) for each in found["label"]] == [1, None, None]
+        assert found["share"].to_list() == [0.5, None, 0.25]
+
+
+def test_batches_into_a_folder(tmp_path: Path) -> None:
+    assert write_rows(f"{tmp_path}/out/", [{"node": ["a"]}, {"node": ["b"]}]) == 2
+    assert pl.read_parquet(tmp_path / "out" / "*.parquet")["node"].to_list() == ["a", "b"]
+    with pytest.raises(ValueError, match="exists already, and is kept"):
+        write_rows(f"{tmp_path}/out/", [{"node": ["a"]}])
+    with pytest.raises(RuntimeError):
+        write_rows(f"{tmp_path}/out/", broken_batches(), force=True)
+    assert pl.read_parquet(tmp_path / "out" / "*.parquet").height == 2
+    assert os.listdir(tmp_path) == ["out"]
+    write_rows(f"{tmp_path}/out/", [{"node": ["c"]}], force=True)
+    assert pl.read_parquet(tmp_path / "out" / "*.parquet")["node"].to_list() == ["c"]
+
+
+def broken_batches() -> Iterator[dict[str, Any]]:
+    yield {"node": ["a"]}
+    raise RuntimeError

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from isotherm import write_labels
 from isotherm.files import writing
 from isotherm.graphs import Graph
-from isotherm.io import FileError, check_output, write_labels
-from isotherm.io.writing import labels
+from isotherm.io import FileError, check_output, output
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 COLUMNS = {"label": ["left", None], "confidence": [1.0, 0.0]}
@@ -208,16 +208,16 @@ SLOW = """
 import sys, time
 import numpy as np
 from isotherm.graphs import Graph
-from isotherm.io import write_labels
-from isotherm.io.writing import labels
-texts = labels._texts
+from isotherm import write_labels
+from isotherm.io import output
+texts = output._texts
 def slowly(frame, name, header):
     for text in texts(frame, name, header=header):
         for start in range(0, len(text), 100_000):
             yield text[start : start + 100_000]
             print("writing", flush=True)
             time.sleep(float(sys.argv[3]))
-labels._texts = slowly
+output._texts = slowly
 nodes = np.arange(50_000)
 graph = Graph.from_edges(nodes[:-1], nodes[1:])
 write_labels(sys.argv[1], graph, {"label": nodes, "confidence": np.full(len(nodes), float(sys.argv[2]))}, force=True)
@@ -283,7 +283,7 @@ def test_an_exception_while_writing(
         yield b"half"
         raise error
 
-    monkeypatch.setattr(labels, "_texts", failing)
+    monkeypatch.setattr(output, "_texts", failing)
     for name in ("l.csv", "l.csv.gz", "l.csv.zst"):
         (tmp_path / name).write_text("precious")
         with pytest.raises(error):

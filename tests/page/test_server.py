@@ -12,7 +12,7 @@ import time
 from isotherm.page import answers, server
 from isotherm.page.answers import NEW_SEEDS
 from isotherm.page.session import Session
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.study.datasets import karate_club
 
 def slow(session, text):

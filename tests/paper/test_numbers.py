@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from isotherm.paper.experiments import EXPERIMENTS
-from isotherm.paper.report.verdicts import Verdict, curve_verdicts, entries
-from isotherm.paper.running.experiment import AUTHORS, CORRECTED
-from isotherm.paper.running.results import Results
-from isotherm.paper.running.runner import run_experiments
-from isotherm.paper.running.scoring import ALL, REACHED
+from isotherm.paper.experiment import AUTHORS, CORRECTED, Results
+from isotherm.paper.runner import EXPERIMENTS, run_experiments
+from isotherm.paper.scoring import ALL, REACHED
+from isotherm.paper.verdicts import Verdict, curve_verdicts, entries
 
 
 def run(name: str, folder: Path, *, data: Path | None = None, runs: int = 10, protocol: str = AUTHORS) -> Results:

@@ -6,17 +6,22 @@ import numpy as np
 import pytest
 from scipy.stats import norm, wilcoxon
 
-from isotherm.paper.report.page import pictures
-from isotherm.paper.report.page.document import Block, Document, Picture, Section, Table, Text
-from isotherm.paper.report.page.html import to_html
-from isotherm.paper.report.page.markdown import to_markdown
-from isotherm.paper.report.published import CURVES, TABLES, Published
-from isotherm.paper.report.statistics import as_far, compare, compare_all, holm
-from isotherm.paper.report.texts import words
-from isotherm.paper.report.verdicts import Verdict, curve_verdicts, entries, judge, judge_curve
-from isotherm.paper.running.experiment import AUTHORS, Measurement, Setting
-from isotherm.paper.running.results import Results, Summary
-from isotherm.paper.running.scoring import SHIFTED
+from isotherm.paper import pictures
+from isotherm.paper.document import Block, Document, Picture, Section, Table, to_html, words
+from isotherm.paper.experiment import AUTHORS, Measurement, Results, Setting, Summary
+from isotherm.paper.published import CURVES, TABLES, Published
+from isotherm.paper.scoring import SHIFTED
+from isotherm.paper.verdicts import (
+    Verdict,
+    as_far,
+    compare,
+    compare_all,
+    curve_verdicts,
+    entries,
+    holm,
+    judge,
+    judge_curve,
+)
 
 
 class TestVerdicts:
@@ -64,8 +69,9 @@ class TestVerdicts:
         assert [entry.verdict for entry in entries("table2", results)] == [Verdict.OUTSIDE, Verdict.ELSEWHERE]
 
     def test_the_report_says_what_each_verdict_means(self) -> None:
-        (table,) = (block for block in words("protocols") if isinstance(block, Table) and "verdicts" in block.caption)
-        assert [row[0] for row in table.rows] == list(Verdict)
+        *_, caption, table = map(str, words("protocols"))
+        assert caption == "*What the verdicts mean*"
+        assert [row.split(" | ")[0] for row in table.splitlines()[2:]] == [f"| {verdict}" for verdict in Verdict]
 
     def test_many_draws_tell_chance(self) -> None:
         """A mean of ten is normal here: its deviation is 0.1 / sqrt(10), that of the mean of all is small."""
@@ -122,41 +128,45 @@ class TestDocument:
         pictures.hollow(axes, "centered", [1, 2], [0.5, 0.25])
         axes.set_title("p = 0.005 & <q>")
         blocks: list[Block] = [
-            Text("1 < 2 & `code` and **bold**"),
-            Table("a | b", ["x", "<y>"], [["1", "a phrase that is so long that it may be broken"], ["2", ""]]),
+            "1 < 2 & `code` and **bold**",
+            Table("a | b", ["x", "<y>"], [["1", "a phrase <script> | more"], ["2", ""]]),
             Picture("picture", figure, 'said of "it"'),
         ]
         return Document("T & T", [Section("Table 1: one, two", blocks)])
 
     def test_html_escapes_all_text(self) -> None:
         document = self.document()
-        text = to_html(document, {"picture": b"<svg/>"})
+        text = to_html(str(document), {"picture": b"<svg/>"})
         assert "<title>T &amp; T</title>" in text
         assert "<p>1\xa0&lt;\xa02 &amp; <code>code</code> and <strong>bold</strong></p>" in text
-        assert '<th class="text phrases">&lt;y&gt;</th>' in text
-        assert 'alt="said of &quot;it&quot;"' in text
+        assert "<table><caption>a | b</caption>" in text
+        assert "<th>&lt;y&gt;</th>" in text
+        assert "&lt;script&gt;" in text
+        assert '<figure><img src="data:image/svg+xml;base64,PHN2Zy8+" alt="said of &quot;it&quot;"' in text
+        assert "<figcaption>said of &quot;it&quot;</figcaption></figure>" in text
         assert 'id="table-1-one-two"' in text
 
     def test_numbers_and_their_signs_are_not_parted(self) -> None:
-        text = to_html(Document("", [Section("", [Text("(x - 1) and 5 % at n = 10, p < 0.05")])]), {})
+        text = to_html("# T\n\n(x - 1) and 5 % at n = 10, p < 0.05", {})
         assert "<p>(x\xa0-\xa01) and 5\xa0% at n\xa0=\xa010, p\xa0&lt;\xa00.05</p>" in text
 
-    def test_columns_that_begin_alike_are_a_group(self) -> None:
-        table = Table("", ["x", "centered, measured", "centered, published", "why"], [["1", "2", "3", "so"]])
-        text = to_html(Document("", [Section("", [table])]), {})
-        assert '<tr><th></th><th class="edge" colspan="2">centered</th><th></th></tr>' in text
-        assert '<th>x</th><th class="edge">measured</th><th>published</th><th class="text">why</th>' in text
+    def test_numbers_are_aligned_right_and_words_left(self) -> None:
+        rows = [["cora", "0.1 ± 0.2", "✓ within", "**0.5**"], ["dblp", "", "", "0.4"]]
+        text = str(Table("", ["graph", "score", "verdict", "best"], rows))
+        assert "| --- | ---: | --- | ---: |" in text
+        assert '<td style="text-align:right"><strong>0.5</strong></td>' in to_html(f"# T\n\n{text}", {})
 
     def test_a_folded_table_is_shown_on_demand(self) -> None:
-        table = Table("All", ["x"], [["1"]], folded=True)
-        document = Document("", [Section("", [table])])
-        assert "<details><summary>All</summary>" in to_html(document, {})
-        assert "| 1 |" in to_markdown(document, "figures")
+        document = Document("T", [Section("S", [Table("All p < 1", ["x"], [["1"]], folded=True)])])
+        text = to_html(str(document), {})
+        assert '<details><summary>All p\xa0&lt;\xa01</summary>\n<div class="scroll"><table>' in text
+        assert "</table></div>\n</details>" in text
+        assert "| 1 |" in str(document)
 
     def test_markdown_escapes_bars(self) -> None:
-        text = to_markdown(self.document(), "figures")
+        text = str(self.document())
         assert '![said of "it"](figures/picture.svg)' in text
-        assert "| x | <y> |\n| --- | ---: |\n| 1 | a phrase" in text
+        assert "| x | <y> |\n| --- | --- |\n| 1 | a phrase <script> \\| more |" in text
 
     def test_pictures_are_rounded_but_not_their_words(self) -> None:
         (picture,) = self.document().pictures

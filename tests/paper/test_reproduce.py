@@ -16,10 +16,9 @@ from small_data import write_small_data
 
 from isotherm import paper
 from isotherm.cli import main
-from isotherm.paper import reproduce
-from isotherm.paper.experiments import EXPERIMENTS
-from isotherm.paper.running import runner
-from isotherm.paper.running.experiment import Experiment, Measurement, Setting
+from isotherm.paper import reproduce, runner
+from isotherm.paper.experiment import Experiment, Measurement, Setting
+from isotherm.paper.runner import EXPERIMENTS
 
 QUICK = ["figure1", "figure2a", "table1", "table2", "table3", "table4", "figure4", "draws", "panel"]
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from isotherm.paper.running.experiment import Measurement, Setting
-from isotherm.paper.running.results import Store, Summary
+from isotherm.paper.experiment import Measurement, Setting, Store, Summary
 
 SETTING = Setting("authors", "two blocks, or three")
 RUN = [Measurement(1.0, "centered", "all nodes, columns as classes", 0.1 + 0.2), Measurement(2.0, "", "lost", 3.0)]

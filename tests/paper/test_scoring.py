@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 from isotherm import DirichletClassifier, Graph
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import TEMPERATURE_RULES
-from isotherm.paper.running.scoring import (
+from isotherm.paper.scoring import (
     ALL,
     LOST,
     OTHERS,

@@ -7,19 +7,22 @@ import numpy as np
 import pytest
 
 from isotherm.labelling.rules import TEMPERATURE_RULES
-from isotherm.paper.experiments.draws import case_of
-from isotherm.paper.experiments.panel import OPTIONS
-from isotherm.paper.experiments.sbm import DEGREES, ERROR, NODES, PREDICTED, SHARES
-from isotherm.paper.experiments.table4 import CALLED, LEAVING, WARMTH
-from isotherm.paper.report.page.document import Section, Table
-from isotherm.paper.report.sections import panel, sbm
-from isotherm.paper.report.sections.chance import chance_section
-from isotherm.paper.report.sections.summary import summary_section
-from isotherm.paper.report.sections.tables import table4_section, table_section
-from isotherm.paper.report.verdicts import Verdict, ends
-from isotherm.paper.running.experiment import AUTHORS, CORRECTED, Measurement, Setting
-from isotherm.paper.running.results import Results
-from isotherm.paper.running.scoring import ALL, LOST, OTHERS, REACHED, SHIFTED, UNREACHED
+from isotherm.paper.block_experiments import DEGREES, ERROR, NODES, PREDICTED, SHARES
+from isotherm.paper.document import Section, Table
+from isotherm.paper.experiment import AUTHORS, CORRECTED, Measurement, Results, Setting
+from isotherm.paper.figure_sections import sbm_section, sbm_summary
+from isotherm.paper.graph_experiments import CALLED, LEAVING, WARMTH, case_of
+from isotherm.paper.graph_experiments import PANEL_OPTIONS as OPTIONS
+from isotherm.paper.report import summary_section
+from isotherm.paper.scoring import ALL, LOST, OTHERS, REACHED, SHIFTED, UNREACHED
+from isotherm.paper.table_sections import (
+    chance_section,
+    not_helping_section,
+    panel_section,
+    table4_section,
+    table_section,
+)
+from isotherm.paper.verdicts import Verdict, ends
 
 
 def rows(section: Section, caption: str) -> list[list[str]]:
@@ -49,13 +52,13 @@ class TestBlockModels:
         return 0.0 if share > 0.1 else 10 / n
 
     def test_errors_and_exact_runs_of_the_largest_graphs(self) -> None:
-        found = rows(sbm.sbm_section("", block_models(self.consistent)), "Mean error at n = 100,000")
+        found = rows(sbm_section("", block_models(self.consistent)), "Mean error at n = 100,000")
         assert found[0][1:] == ["10 %", "20 %", "49 %", "49 %", "40 %", "0 %", "0 of 2", "0 of 2"]
         assert found[-1][:3] == ["logarithmic degree, 20 %", "0 %", "0 %"]
         assert found[-1][-2:] == ["2 of 2", "2 of 2"]
 
     def test_the_summary_has_the_errors(self) -> None:
-        assert sbm.summary_row(block_models(self.consistent))[1:] == ["0.01 %", "0.01 %", "45 %", "45 %"]
+        assert sbm_summary(block_models(self.consistent))[1:] == ["0.01 %", "0.01 %", "45 %", "45 %"]
 
 
 def panel_results(score: Callable[[str, str, int], float], graphs: int = 12) -> Results:
@@ -77,7 +80,7 @@ def grown(way: str, rule: str, graph: int) -> float:
 
 class TestPanel:
     def test_means_ranks_and_wins(self) -> None:
-        section = panel.panel_section("", panel_results(grown))
+        section = panel_section("", panel_results(grown))
         assert rows(section, "Mean over 12 graphs")[1] == ["relative", "0.666", "1.00", "0.666", "1.00"]
         pair, wins, ties, losses, gap, p, p_families = rows(section, "Each pair of rules, equilibrium")[0]
         assert (pair, wins, ties, losses) == ("centered against relative", "0", "0", "12")
@@ -90,7 +93,7 @@ class TestPanel:
         for way, graph, run in product(OPTIONS, range(12), range(2)):
             measured = [Measurement(0, rule, OTHERS, grown(way, rule, graph)) for rule in TEMPERATURE_RULES]
             results.add(Setting(way, f"one_{graph}"), run, measured)
-        section = panel.panel_section("", results)
+        section = panel_section("", results)
         assert rows(section, "Each pair of rules, equilibrium")[0][-1] == "p = 1.000"
         assert rows(section, "Mean over 12 graphs of 1 families")
 
@@ -100,7 +103,7 @@ class TestNotHelping:
         def score(way: str, rule: str, graph: int) -> float:
             return 0.4 if graph == 0 and rule == "weighted" else 0.2 if graph == 1 else SCORES[rule] * 0.7
 
-        (section,) = panel.not_helping_section({"panel": panel_results(score)})
+        (section,) = not_helping_section({"panel": panel_results(score)})
         assert [row[:2] for row in rows(section, "ahead")] == [["panel, a_graph", "weighted"]]
 
     def test_graphs_of_table_4(self) -> None:
@@ -108,13 +111,13 @@ class TestNotHelping:
         for (case, vanilla), run in product((("dblp", 0.1), ("amazon", 0.8)), range(2)):
             scores = {"centered": 0.2, "relative": 0.2, "vanilla": vanilla, "weighted": 0.1}
             results.add(Setting(CORRECTED, case), run, [Measurement(0, rule, ALL, v) for rule, v in scores.items()])
-        (section,) = panel.not_helping_section({"table4": results})
+        (section,) = not_helping_section({"table4": results})
         assert rows(section, "ahead") == [
             ["table4, Amazon", "vanilla", "0.800 ± 0.000", "0.200 ± 0.000", "+0.600"],
         ]
 
     def test_nothing_run_is_nothing_said(self) -> None:
-        assert panel.not_helping_section({}) == []
+        assert not_helping_section({}) == []
 
 
 class TestTables:

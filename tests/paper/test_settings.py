@@ -8,20 +8,35 @@ import numpy as np
 import pytest
 from small_data import write_small_data
 
-from isotherm.paper.experiments import EXPERIMENTS, draws, figure4, panel, sbm, table4
-from isotherm.paper.experiments.figures_2_and_3 import (
+from isotherm.paper.block_experiments import (
     AS_RUN,
     AS_WRITTEN,
+    DEGREES,
     figure2a,
     figure2b,
     figure3a,
     figure3b_model,
     p_settings,
+    sbm_model,
 )
-from isotherm.paper.experiments.tables_2_and_3 import by_degree, uniform
-from isotherm.paper.running.experiment import AUTHORS, CORRECTED, Draw, Setting
-from isotherm.paper.running.points import Point
-from isotherm.paper.running.real_graphs import column, copies, load_graph, one_point, stands_in
+from isotherm.paper.experiment import AUTHORS, CORRECTED, Draw, Setting
+from isotherm.paper.graph_experiments import (
+    LEAVING,
+    WARMTH,
+    by_degree,
+    column,
+    copies,
+    figure4_points,
+    largest,
+    load_graph,
+    one_point,
+    run_table4,
+    stands_in,
+    two_per_class,
+    uniform,
+)
+from isotherm.paper.runner import EXPERIMENTS
+from isotherm.paper.scoring import Point
 from isotherm.seeds import sample_balanced
 
 
@@ -99,7 +114,7 @@ class TestBlocks:
 
     @pytest.mark.parametrize(("regime", "degree"), [("fixed degree", 10), ("logarithmic degree", 10 * np.log(3162))])
     def test_sbm_has_the_degree_it_says(self, regime: str, degree: float) -> None:
-        blocks = sbm.model(sbm.DEGREES[regime](3162), 3162)
+        blocks = sbm_model(DEGREES[regime](3162), 3162)
         sizes = np.array(blocks.sizes)
         mean = (sizes / 3162) @ (sizes * blocks.p + (3162 - sizes) * blocks.q)
         assert mean == pytest.approx(degree, rel=1e-3)
@@ -136,7 +151,7 @@ class TestRealGraphs:
 
     def test_figure4_adds_seeds_of_the_dominant_class_only(self, data: Path) -> None:
         for protocol in (AUTHORS, CORRECTED):
-            points = list(figure4.points(Setting(protocol, "cora"), draw(), data))
+            points = list(figure4_points(Setting(protocol, "cora"), draw(), data))
             counts = seed_counts(points)
             assert (counts[:, 1:] == counts[0, 1:]).all()
             assert (np.diff(counts[:, 0]) >= 0).mean() > 0.8
@@ -147,13 +162,13 @@ class TestRealGraphs:
     def test_table4_takes_the_largest_communities_even_if_they_are_the_same(self, data: Path) -> None:
         communities = load_graph("dblp", data).communities
         assert communities is not None
-        found = table4.largest(communities, 3)
+        found = largest(communities, 3)
         np.testing.assert_array_equal(found[0], found[1])
         assert [len(c) for c in found] == sorted(map(len, communities), reverse=True)[:3]
 
     def test_table4_centered_and_relative_are_one_rule(self, data: Path) -> None:
         for protocol in (AUTHORS, CORRECTED):
-            scores = {(m.rule, m.measure): m.value for m in table4.run(Setting(protocol, "dblp"), draw(), data)}
+            scores = {(m.rule, m.measure): m.value for m in run_table4(Setting(protocol, "dblp"), draw(), data)}
             for (rule, measure), value in scores.items():
                 assert value >= 0
                 if rule == "centered":
@@ -163,36 +178,36 @@ class TestRealGraphs:
         """Against counts from the dense adjacency matrix, and a dense solve for the first community."""
         dataset = load_graph("dblp", data)
         assert dataset.communities is not None
-        measured = {(m.x, m.measure): m.value for m in table4.run(Setting(CORRECTED, "dblp"), draw(), data)}
+        measured = {(m.x, m.measure): m.value for m in run_table4(Setting(CORRECTED, "dblp"), draw(), data)}
         A = dataset.graph.adjacency.toarray()
-        for number, members in enumerate(table4.largest(dataset.communities, 3), start=1):
+        for number, members in enumerate(largest(dataset.communities, 3), start=1):
             outside = np.setdiff1d(np.arange(len(A)), members)
             leaving = A[np.ix_(members, outside)].sum() / A[members].sum()
-            assert measured[number, table4.LEAVING] == pytest.approx(leaving)
+            assert measured[number, LEAVING] == pytest.approx(leaving)
         truth = np.isin(np.arange(len(A)), dataset.communities[0]).astype(np.int64)
         seeds = sample_balanced(truth, 0.01, draw().own())
         inside = np.setdiff1d(np.arange(len(A)), seeds)
         T = truth.astype(float)
         L = np.diag(A.sum(axis=1)) - A
         T[inside] = np.linalg.solve(L[np.ix_(inside, inside)], -L[np.ix_(inside, seeds)] @ truth[seeds])
-        assert measured[1, table4.WARMTH] == pytest.approx(T.mean() / truth[seeds].mean(), rel=1e-3)
+        assert measured[1, WARMTH] == pytest.approx(T.mean() / truth[seeds].mean(), rel=1e-3)
 
     def test_many_draws_are_made_on_the_papers_own_graphs(self, data: Path) -> None:
-        authors = [s.case for s in draws.EXPERIMENT.settings(AUTHORS, data)]
+        authors = [s.case for s in EXPERIMENTS["draws"].settings(AUTHORS, data)]
         graphs = ["table2 cora", "table2 citeseer", "table3 cora", "table3 citeseer"]
         assert authors == [*graphs, "table4 dblp", "table4 amazon"]
-        assert [s.case for s in draws.EXPERIMENT.settings(CORRECTED, data)] == graphs
+        assert [s.case for s in EXPERIMENTS["draws"].settings(CORRECTED, data)] == graphs
         whole = EXPERIMENTS["table2"].run(Setting(AUTHORS, "cora"), draw(), data)
-        kept = draws.EXPERIMENT.run(Setting(AUTHORS, "table2 cora"), draw(), data)
+        kept = EXPERIMENTS["draws"].run(Setting(AUTHORS, "table2 cora"), draw(), data)
         assert set(kept) == set(whole)
 
     def test_the_panel_takes_single_label_graphs_and_two_seeds_of_each_class(self, data: Path) -> None:
-        names = [s.case for s in panel.EXPERIMENT.settings("equilibrium", data)]
+        names = [s.case for s in EXPERIMENTS["panel"].settings("equilibrium", data)]
         assert names == ["citeseer", "cora", "extra_a", "extra_b", "other", "wikispeedia", "wikivitals_l3"]
         labels = np.repeat([0, 1, 2, 3], [1000, 50, 2, 1])
         labels[:10] = -1
         for run in range(10):
-            seeds = panel.two_per_class(labels, draw(run).own())
+            seeds = two_per_class(labels, draw(run).own())
             counts = np.bincount(labels[seeds], minlength=4)
             assert (counts >= [2, 2, 2, 1]).all()
             assert counts.sum() <= 10 + 2 + 2 + 1

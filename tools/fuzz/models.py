@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import isotherm as iso
-from isotherm.io.writing.models import read_model, write_model
+from isotherm.io.models import read_model, write_model
 from tools.fuzz.mutate import generator, mutated
 
 __all__ = ["case"]

@@ -20,7 +20,7 @@ from scipy.sparse import csr_array, diags_array
 
 from isotherm import engines, kernels
 from isotherm.arrays import Doubles, Ints
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import DEFAULT_TOL, SolveOptions
 from isotherm.graphs import Graph

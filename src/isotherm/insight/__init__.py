@@ -1,7 +1,6 @@
-"""Insight: what a fit can tell besides labels.
+"""Insight: what a fit tells besides labels.
 
-In comes a `Fit`; out come probabilities, prediction sets, explanations, suggestions and saved models. No part of it
-sees the estimator. Read ``insight.py`` first: it calls the others on demand. ``confidence/`` estimates how certain
-labels are, ``explain/`` finds the seeds that heat a node, ``suggest/`` finds the nodes to label next, and ``saving.py``
-saves a fit to a file.
+In comes a `Fit`; out come explanations of nodes, and nodes to label next. Read ``explanation.py`` for the seeds that
+heat a node, with the paths of ``paths.py``; and ``suggestion.py`` for the nodes most worth labelling, which compares
+nodes by ``likeness.py`` and heat by ``damped.py``. ``saving.py`` saves a fit to a file.
 """

@@ -19,15 +19,15 @@ from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.nodes import distinct_ids
-from isotherm.insight.confidence.calibration import Calibration
 from isotherm.insight.confidence.found import Experts, Found
-from isotherm.insight.confidence.label_odds import LabelOdds
 from isotherm.insight.confidence.rule_choice import RuleScore
-from isotherm.labelling.outcome.decided import Decided, Decision
-from isotherm.labelling.outcome.outcomes import AllScores, BestScores
-from isotherm.labelling.outcome.several import LabelSets
+from isotherm.labelling.decisions import Decided, Decision
+from isotherm.labelling.label_sets import LabelSets
+from isotherm.labelling.outcomes import AllScores, BestScores
 from isotherm.labelling.rules import RULES, ProbabilityRule
 from isotherm.labelling.settings import Settings
+from isotherm.probability.calibration import Calibration
+from isotherm.probability.label_odds import LabelOdds
 from isotherm.seeds import Seeds
 
 __all__ = [

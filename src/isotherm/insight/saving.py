@@ -28,9 +28,9 @@ from isotherm.insight.model_checks import (
     check_settings,
     checked_outcome,
 )
-from isotherm.io.writing.models import DAMAGE, damaged, read_model, write_model
+from isotherm.io.models import DAMAGE, damaged, read_model, write_model
 from isotherm.labelling.fit import Fit, dirichlet_problem
-from isotherm.labelling.outcome.several import LabelSets
+from isotherm.labelling.label_sets import LabelSets
 from isotherm.labelling.rules import RULES, Rule
 
 __all__ = ["Saved", "load_model", "save_model"]

@@ -110,7 +110,7 @@ def evidence(
     mean: NDArray[np.float64],
     shares: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """The five kinds of evidence of `isotherm.insight.confidence.calibration`, shape (5, n, K); NaN where unreached."""
+    """The five kinds of evidence of `isotherm.probability.calibration`, shape (5, n, K); NaN where unreached."""
     T, R, d, m = np.maximum(temperatures, 0, dtype=np.float64), direct, neighbours[:, None], mean
     r = np.minimum(R.sum(axis=1, keepdims=True), 1)
     non_seeds = d * np.maximum(T - R, 0)

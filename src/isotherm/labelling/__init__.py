@@ -1,8 +1,7 @@
-"""Labelling: from temperatures to labels, section 3 of the paper.
+"""Labelling: from temperatures or probabilities to labels.
 
-In come a graph, its seeds and `Settings`. Out comes a `Fit`, whose outcome has one label per node, with all scores or
-only the best ones, or a set of labels per node. Read ``fit.py`` first, then ``rules.py``. ``outcome/`` has what a fit
-can find, ``changes.py`` adds or drops seeds, ``estimate.py`` says beforehand what a fit will take, ``progress.py``
-shows how far it is, and ``metrics.py`` compares labels with true ones. ``scikit_learn/`` has what scikit-learn expects
-of a classifier.
+In come a graph, its seeds, `Settings` and perhaps evidence; out comes a frozen `Fit`. Read ``fitting.py`` first, then
+``fit.py``. ``rules.py`` compares temperatures (section 3 of the paper), ``decisions.py`` compares probabilities. What
+was found is an outcome: one label per node in ``outcomes.py``, only the best scores in ``best_scores.py``, or sets of
+labels in ``label_sets.py``. ``rows.py`` is the one table of results, which ``exports.py`` gives to other libraries.
 """

@@ -10,10 +10,11 @@ from isotherm import kernels
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
-from isotherm.labelling.outcome.outcomes import needed_memory
+from isotherm.labelling.outcomes import needed_memory
 from isotherm.labelling.settings import Settings
+from isotherm.probability.evidence import structure_is_cheap
 
-__all__ = ["Estimate", "check_memory", "estimate_fit", "structure_is_cheap"]
+__all__ = ["Estimate", "check_memory", "estimate_fit"]
 
 BASE = 150 << 20  # bytes of the process itself
 NODE = 80  # bytes for each node besides blocks and classes: degrees, scales, masks, codes
@@ -25,17 +26,6 @@ SWEEP = 6.0e-9  # seconds for each node and column
 CALIBRATION = 1.0e-6  # seconds for each node and class, on one thread
 SINGLE_TOL = 1e-4  # smaller tolerances need float64
 STRUCTURE = 1000  # bytes for each node while the spectrum of a graph is found
-STRUCTURE_ENTRIES, STRUCTURE_NODES, STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_000  # most of each, see below
-
-
-def structure_is_cheap(graph: Graph, n_classes: int) -> bool:
-    """Whether a graph is small enough to use its spectrum as evidence without being asked for it.
-
-    It has at most so many entries, nodes, and nodes times classes; a fit with confidence then takes 1.6 to 1.7 times
-    as long.
-    """
-    few = graph.csr.entries <= STRUCTURE_ENTRIES and graph.n_nodes <= STRUCTURE_NODES
-    return few and graph.n_nodes * n_classes <= STRUCTURE_ODDS
 
 
 @dataclass(frozen=True)

@@ -1,35 +1,40 @@
-"""The fit: solve for temperatures, apply a rule, keep the outcome (section 3 of the paper)."""
+"""The result of a fit: the inputs, the outcome, and how certain it is.
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+A `Fit` is frozen. Its labels are final; what hidden seeds teach about confidence is computed on first use, unless the
+labels already needed it.
+"""
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from isotherm import engines
-from isotherm.arrays import Doubles, Floats, Mask
+from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.equilibrium.certificate import Certificate
-from isotherm.equilibrium.columns import warn_about_unreached
 from isotherm.equilibrium.dirichlet import Problem
-from isotherm.equilibrium.options import Progress, SolveOptions
-from isotherm.equilibrium.solvers import Solution
-from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.labelling.changes import in_classes, warm_start
-from isotherm.labelling.estimate import check_memory
-from isotherm.labelling.outcome.certainty import certain_codes
-from isotherm.labelling.outcome.decided import Decided, Decision, class_factors
-from isotherm.labelling.outcome.outcomes import AllScores, Outcome, needed_memory
-from isotherm.labelling.outcome.ranking import best_scores
-from isotherm.labelling.outcome.several import find_label_sets
-from isotherm.labelling.rules import FALLBACK, RULES, ProbabilityRule, Rule, TemperatureRule
-from isotherm.labelling.settings import AUTO, Settings
+from isotherm.labelling.best_scores import BestScores
+from isotherm.labelling.decisions import Decision, FittedDecision, class_factors
+from isotherm.labelling.label_sets import TOO_FEW, LabelSets, hide
+from isotherm.labelling.outcomes import OneLabel, at_codes, best_codes
+from isotherm.labelling.rules import Rule
+from isotherm.labelling.settings import Settings
+from isotherm.probability.calibration import Calibration, CalibrationWarning
+from isotherm.probability.evidence import Evidence
+from isotherm.probability.experts import HEAT
+from isotherm.probability.hidden_seeds import HiddenLabels
+from isotherm.probability.label_odds import LabelOdds, fit_odds
+from isotherm.probability.learning import Learnt, learn, rough_solver
+from isotherm.probability.node_features import FeatureField, Features, over_neighbours
 from isotherm.seeds import Seeds
 
-__all__ = ["Choose", "Fit", "find_labels"]
-
-CERTAIN_TOLS = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)  # tried in turn with stop="labels"
+__all__ = ["Fit"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,24 +49,32 @@ class Fit:
         The seeds on its boundary.
     settings : Settings
         The parameters of the classifier.
-    rule : Rule
-        The rule that was used: the requested one, or with ``rule="auto"`` the one selected on held-out seeds.
-        A rule on temperatures, if probabilities were requested but cannot be had.
-    outcome : Outcome
+    outcome : OneLabel or LabelSets
         Labels, scores and temperatures.
-    certificate : Certificate, optional
-        A bound on the error of the temperatures; only with ``stop="labels"``, which needs it to know when to stop.
-    obstacle : str
-        Why the requested rule was not used, such as "no seed can be hidden"; empty if it was.
+    evidence : Evidence, optional
+        What was known about nodes besides links.
+    odds : ndarray of shape (E, n, K), optional
+        The log-odds of each expert, if there are others than heat.
+    taught : Learnt, optional
+        What hidden seeds taught, if labels needed it; see `learnt`.
+    proof : Certificate, optional
+        The bound on the error of temperatures, if ``stop="labels"`` needed it; see `certificate`.
+    taught_odds : LabelOdds, optional
+        How the temperatures of labels become probabilities, if that is known already; see `label_odds`.
     """
 
     problem: Problem
     seeds: Seeds
     settings: Settings
-    rule: Rule
-    outcome: Outcome
-    certificate: Certificate | None = None
-    obstacle: str = ""
+    outcome: OneLabel | LabelSets
+    evidence: Evidence | None = None
+    odds: NDArray[np.float32] | None = None
+    taught: Learnt | None = None
+    proof: Certificate | None = None
+    taught_odds: LabelOdds | None = None
+
+    def __getstate__(self) -> dict[str, Any]:  # caches are not pickled
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def graph(self) -> Graph:
@@ -74,168 +87,182 @@ class Fit:
         return self.settings.solving
 
     @property
-    def by_temperatures(self) -> TemperatureRule:
-        """The rule, if it goes by temperatures; else `FALLBACK`."""
-        return self.rule if isinstance(self.rule, TemperatureRule) else FALLBACK
+    def rule(self) -> Rule | Decision:
+        """What decided the labels: a rule on temperatures, or a decision on probabilities."""
+        outcome = self.outcome
+        if isinstance(outcome, OneLabel) and outcome.decision is not None:
+            return outcome.decision.rule
+        return self.settings.heat_rule
 
-    def with_rule(self, rule: TemperatureRule) -> "Fit":
-        """The same temperatures, scored by another rule."""
-        return replace(self, rule=rule, outcome=AllScores(self.outcome.solution, rule, self.seeds))
+    @cached_property
+    def field(self) -> FeatureField:
+        """Features of all nodes, from which probabilities are found."""
+        return FeatureField.of(self.graph, self.seeds, self.outcome.temperatures, self.settings.side)
 
-    def decision(self, rule: ProbabilityRule, chances: Doubles) -> Decision:
-        """How a rule makes scores of probabilities (n, K)."""
-        return Decision.of(rule, chances, self.seeds, class_factors(self.settings.class_weight, self.seeds))
+    @cached_property
+    def learnt(self) -> Learnt:
+        """What hidden seeds taught."""
+        if self.taught is not None:
+            return self.taught
+        solve = rough_solver(self.problem, self.outcome.solution, self.options, self.field.neighbours)
+        return learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
 
-    def decided(self, rule: ProbabilityRule, chances: Doubles) -> "Fit":
-        """The same temperatures, with labels by probabilities (n, K)."""
-        outcome = Decided(self.outcome.solution, self.seeds, chances, self.decision(rule, chances))
-        return replace(self, rule=rule, outcome=outcome)
+    @cached_property
+    def calibration(self) -> Calibration:
+        """How temperatures become probabilities, and their error; warns if there are few hidden seeds."""
+        learnt, outcome = self.learnt, self.one_label("calibration_")
+        trial, labels, scores = learnt.trial, learnt.trial.codes, None
+        if trial.n_known and outcome.decision is not None:
+            scores = outcome.decision.scores(trial.probabilities)
+            labels = np.where(trial.known, scores.argmax(axis=1), -1)
+        elif trial.n_known and trial.labels is not None:
+            labels = trial.labels
+        return learnt.calibration.judged(trial, labels, scores)
+
+    @cached_property
+    def chances(self) -> Doubles:
+        """(n, K) probabilities of the classes, not to be changed: 1 at seeds, 0 for all where nothing is known."""
+        outcome = self.one_label("predict_proba")
+        if outcome.chances is not None:
+            return outcome.chances
+        if self.settings.calibration is None:
+            return outcome.softmax()
+        found, held = self.learnt.calibration.probabilities(self.field), self.seeds.held
+        found[held.nodes] = held.values()
+        return found
+
+    def probabilities(self, weights: csr_array | None = None) -> Doubles:
+        """(n, K) probabilities of the classes, for the nodes or for new nodes with edge weights (m, n) to them.
+
+        Where a node may have several labels, (n, L) the probability of each. Warns if hidden seeds are few.
+        """
+        if self.outcome.several:
+            return self._label_probabilities(weights)
+        outcome = self.one_label("temperatures_")
+        if self.settings.calibration is None:
+            return outcome.softmax(weights)
+        self.calibration  # noqa: B018 - warns
+        return self.chances if weights is None else self._chances_of_new(weights)
+
+    def _chances_of_new(self, weights: csr_array) -> Doubles:
+        return self.learnt.of_new_nodes(weights, self.outcome.temperatures, self.seeds, self.odds)
+
+    @property
+    def confidence(self) -> Any:
+        """(n,) the probability of each label, or a sparse matrix (n, L) where a node may have several labels."""
+        outcome = self.outcome
+        if isinstance(outcome, LabelSets):
+            return self._label_confidence(outcome)
+        if isinstance(outcome, BestScores):
+            return outcome.certainty
+        if self.settings.calibration is not None:
+            self.calibration  # noqa: B018 - warns if hidden seeds are few
+        return at_codes(self.chances, outcome.codes)
+
+    def new_labels(self, weights: csr_array) -> Any:
+        """Labels of m new nodes, given the weights (m, n) of their edges to the nodes of the graph."""
+        outcome = self.outcome
+        if isinstance(outcome, LabelSets):
+            return csr_array(over_neighbours(weights, outcome.scores) > 0)
+        outcome.need_all("scores_")
+        if outcome.decision is not None:
+            return self.seeds.decode(best_codes(outcome.decision.scores(self._chances_of_new(weights))))
+        return self.seeds.decode(best_codes(over_neighbours(weights, outcome.scores)))  # rules commute with means
+
+    def prediction_sets(self, coverage: float) -> Mask:
+        """(n, K) the prediction set of each node: a seed has only its own class, an unreached node has all classes.
+
+        Sets go by the scores of the decision, so that a set that is not empty has the label of the node.
+        """
+        outcome = self.one_label("predict_set")
+        if self.settings.calibration is None:
+            raise ParameterError(
+                "prediction sets need hidden seeds, but {none}: set {auto}",
+                none=Option("calibration", None),
+                auto=Option("calibration", "auto"),
+            )
+        scores = self.chances if outcome.decision is None else outcome.scores
+        with np.errstate(invalid="ignore"):
+            sets = scores >= self.calibration.least_score(coverage)
+        sets[outcome.codes < 0] = True
+        held = self.seeds.held
+        sets[held.nodes] = held.values() > 0
+        return sets
+
+    @property
+    def experts(self) -> dict[str, float]:
+        """The weight of each expert, by name."""
+        self.one_label("experts_")
+        combination = None if self.taught is None else self.taught.combination
+        return {HEAT: 1.0} if combination is None else combination.by_name
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """A bound on the error of the temperatures."""
+        return self.proof or engines.certify(self.problem, self.outcome.temperatures, self.options)
+
+    def outcome_by(self, rule: Rule | Decision) -> OneLabel:
+        """The same temperatures or probabilities, labelled by another rule or decision."""
+        solution = self.one_label("temperatures_").solution
+        if isinstance(rule, Rule):
+            return OneLabel(solution, self.seeds, rule)
+        factors = class_factors(self.settings.class_weight, self.seeds)
+        decision = FittedDecision.of(rule, self.chances, self.seeds, factors)
+        return OneLabel(solution, self.seeds, chances=self.chances, decision=decision)
+
+    def one_label(self, name: str) -> OneLabel:
+        """The outcome, for an attribute of this name that needs one label per node and all scores."""
+        self.outcome.need_all(name)
+        if isinstance(self.outcome, LabelSets):
+            raise ValueError(
+                f"{name} is for seeds with one label each: hide some labels to see how well others are found"
+            )
+        return self.outcome
+
+    @cached_property
+    def label_odds(self) -> LabelOdds:
+        """How temperatures become probabilities where a node may have several labels; warns if hidden seeds are few."""
+        assert isinstance(self.outcome, LabelSets)
+        odds, hidden = self.taught_odds, self.outcome.hidden
+        if odds is None:
+            hidden = hidden or hide(self.problem, self.seeds, self.options, self.settings.heat_rule)
+            odds = fit_odds(hidden.temperatures, hidden.truth)
+        if odds.n_seen < TOO_FEW:
+            message = f"with {odds.n_seen} labels on hidden seeds, probabilities are hardly more than temperatures"
+            warn(f"{message}; label more nodes", CalibrationWarning)
+        return odds
+
+    def _label_probabilities(self, weights: csr_array | None) -> Doubles:
+        temperatures = self.outcome.temperatures
+        if weights is not None:
+            temperatures = over_neighbours(weights, temperatures)
+        plain = np.nan_to_num(temperatures).astype(np.float64)
+        found = plain if self.settings.calibration is None else self.label_odds.probabilities(temperatures)
+        if weights is None:
+            held = self.seeds.held
+            found[held.nodes] = held.values()
+        return found
+
+    def _label_confidence(self, outcome: LabelSets) -> csr_array:
+        warmth = outcome.warmth
+        if self.settings.calibration is None:
+            return warmth
+        probabilities = self.label_odds.probabilities(warmth.data)
+        held = np.zeros(warmth.shape[0], bool)
+        held[self.seeds.held.nodes] = True
+        probabilities[np.repeat(held, np.diff(warmth.indptr))] = 1
+        return csr_array((probabilities, warmth.indices, warmth.indptr), warmth.shape)
 
 
-Choose: TypeAlias = Callable[[Fit], TemperatureRule]  # selects the rule, given a first fit
+def labels_by(rule: Rule) -> HiddenLabels:
+    """Labels some nodes by a rule on temperatures, given the visible seeds; -1 where unreached."""
 
+    def label(field: Features, seeds: Seeds, nodes: Ints) -> Ints:
+        assert isinstance(field, FeatureField)
+        temperatures = field.temperatures[nodes]
+        with np.errstate(invalid="ignore", divide="ignore"):  # a class that no visible seed has
+            scores = rule.scored(temperatures, rule.totals(field.temperatures, seeds.nodes), seeds.shares)
+        codes = np.nan_to_num(scores, nan=-np.inf).argmax(axis=1)
+        return np.where(np.isnan(temperatures[:, 0]), -1, codes)
 
-def dirichlet_problem(graph: Graph, seeds: Seeds, side: str) -> Problem:
-    """One column for each class: its seeds are held at 1, all others at 0."""
-    return Problem(graph, seeds.nodes, seeds.values, seeds.n_classes, weights=seeds.weights, side=side)
-
-
-def find_labels(
-    graph: Graph,
-    seeds: Seeds,
-    settings: Settings,
-    *,
-    before: Fit | None = None,
-    progress: Progress | None = None,
-    choose: Choose | None = None,
-) -> Fit:
-    """Label all nodes of a graph by a rule on temperatures: the requested one, or `FALLBACK` in place of others.
-
-    Parameters
-    ----------
-    graph, seeds, settings
-        The inputs, and the parameters of the classifier.
-    before
-        A fit of the same graph with other seeds; its temperatures are corrected, or the solve begins with them.
-    progress
-        Called after each iteration with its number and the present error.
-    choose
-        With ``rule="auto"`` and ``stop="labels"``, selects the rule, given a first fit.
-    """
-    _check_applicable(graph, seeds, settings)
-    check_memory(graph, seeds.n_classes, settings)
-    options = replace(settings.solving, progress=progress)
-    rule, obstacle = _first_rule(graph, seeds, settings)
-    problem = dirichlet_problem(graph, seeds, settings.side)
-    if seeds.several:
-        threshold, memory = settings.threshold, settings.allowed_memory
-        start = None if before is None else _start(before, seeds, options)
-        found = find_label_sets(problem, seeds, options, rule, threshold=threshold, max_memory=memory, start=start)
-        return Fit(problem, seeds, settings, rule, found, obstacle=obstacle)
-    if not _keeps_all_scores(graph, seeds, settings):
-        return Fit(problem, seeds, settings, rule, best_scores(problem, options, seeds, rule), obstacle=obstacle)
-    if settings.stop == "labels":
-        options = replace(options, tol=CERTAIN_TOLS[0])
-    solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
-    warn_about_unreached(solution.temperatures)
-    fit = Fit(problem, seeds, settings, rule, AllScores(solution, rule, seeds), obstacle=obstacle)
-    if settings.stop != "labels":
-        return fit
-    return _until_certain(fit.with_rule(choose(fit)) if choose is not None and settings.rule == AUTO else fit, options)
-
-
-def _first_rule(graph: Graph, seeds: Seeds, settings: Settings) -> tuple[TemperatureRule, str]:
-    """The rule on temperatures to begin with, and why it must stay if another was requested."""
-    wanted = RULES.get(settings.rule)
-    if isinstance(wanted, TemperatureRule):
-        return wanted, ""
-    if wanted is None:
-        return FALLBACK, ""
-    class_factors(settings.class_weight, seeds)  # refuses unknown labels before any work
-    if seeds.several:
-        return FALLBACK, "nodes may have several labels"
-    if settings.stop == "labels":
-        return FALLBACK, "only labels by temperatures can be certified"
-    if not _keeps_all_scores(graph, seeds, settings):
-        return FALLBACK, "not all scores are kept"
-    return FALLBACK, "probabilities are not calibrated" if settings.calibration is None else ""
-
-
-def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
-    """The solution for other seeds: the earlier one corrected or, if that is not possible, a start for the solver."""
-    corrected, outcome = None, before.outcome
-    if outcome.kept and before.options.solver == options.solver:
-        temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
-        corrected = engines.correct(before.problem, outcome.solution, problem, temperatures, options)
-    return corrected or engines.solve(problem, options, start=_start(before, seeds, options))
-
-
-def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:
-    """The temperatures of an earlier fit as a start, unless a fixed number of iterations from scratch is wanted."""
-    warm = options.tol is not None and before.outcome.kept
-    return warm_start(before.outcome.temperatures, before.seeds, seeds) if warm else None
-
-
-def _keeps_all_scores(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
-    """Whether all scores are kept: if they fit in memory, or are needed to certify labels."""
-    return settings.stop == "labels" or needed_memory(graph.n_nodes, seeds.n_classes) <= settings.allowed_memory
-
-
-def _check_applicable(graph: Graph, seeds: Seeds, settings: Settings) -> None:
-    """Refuse settings that do not work with these seeds."""
-    if seeds.several and settings.stop == "labels":
-        raise ParameterError(
-            "{stop} is for seeds with one label each: use {instead}",
-            stop=Option("stop", "labels"),
-            instead=Option("stop", "error"),
-        )
-    if seeds.several and settings.rule == AUTO:
-        raise ParameterError("{rule} is for seeds with one label each: choose a rule", rule=Option("rule", AUTO))
-    if settings.rule == AUTO and not _keeps_all_scores(graph, seeds, settings):
-        raise ParameterError(
-            "{rule} needs all scores, which take {size:.1f} GB: choose a rule, or raise {max_memory}",
-            rule=Option("rule", AUTO),
-            size=needed_memory(graph.n_nodes, seeds.n_classes) / 2**30,
-            max_memory=Option("max_memory"),
-        )
-
-
-def _until_certain(fit: Fit, options: SolveOptions) -> Fit:
-    """Lower the tolerance until enough labels are certified."""
-    problem, iterations = fit.problem, 0
-    for tol in CERTAIN_TOLS:
-        if tol != CERTAIN_TOLS[0]:
-            options = replace(options, tol=tol)
-            solution = engines.solve(problem, options, start=fit.outcome.temperatures)
-            fit = replace(fit, outcome=AllScores(solution, fit.by_temperatures, fit.seeds))
-        iterations += fit.outcome.solution.iterations
-        fit = _certified(fit, iterations)
-        share = float(np.mean(~certified(fit)[fit.outcome.reached]))
-        if share <= fit.settings.open_share:
-            return fit
-    message = "{share:.1%} of the labels are not certified: they may be ties; raise {open_share}"
-    option = Option("open_share", fit.settings.open_share)
-    warn(ConvergenceWarning(message, share=share, open_share=option))
-    return fit
-
-
-def _certified(fit: Fit, iterations: int) -> Fit:
-    """The fit with a certificate, and with the certificate's temperatures, which are slightly more accurate."""
-    found = engines.certify(fit.problem, fit.outcome.temperatures, fit.options)
-    solution = replace(
-        fit.outcome.solution,
-        temperatures=found.temperatures,
-        iterations=iterations,
-        error_bound=found.error_bound,
-    )
-    return replace(fit, outcome=AllScores(solution, fit.by_temperatures, fit.seeds), certificate=found)
-
-
-def certified(fit: Fit, certificate: Certificate | None = None) -> Mask:
-    """Nodes whose label would certainly be the same at exact equilibrium."""
-    known = fit.certificate if certificate is None else certificate
-    assert known is not None
-    if not isinstance(fit.rule, TemperatureRule):
-        raise ParameterError("labels by probabilities cannot be certified: set {rule}", rule=Option("rule", "centered"))
-    codes = certain_codes(known, fit.rule, fit.seeds)
-    return (codes >= 0) & (fit.seeds.decode(codes) == fit.outcome.labels)
+    return label

@@ -1,12 +1,9 @@
-"""Rules: how temperatures or probabilities become scores. A node takes the class with its highest score.
+"""Rules: how temperatures become scores (section 3 of the paper). A node takes the class with its highest score.
 
-A `TemperatureRule` turns the temperatures of n nodes for K classes, with NaN rows where unreached, into scores of the
-same shape. Means and sums are taken over reached nodes, in float64. It also bounds the effect of temperature errors on
-its scores. When a node may have several labels, and each label is solved for separately, it gives the temperature above
-which a node has the label.
-
-A `ProbabilityRule` multiplies calibrated probabilities by a factor for each class, so it needs held-out seeds. Where
-there are too few of them, `FALLBACK` decides. To add a rule, write its class and add it to `RULES`.
+A rule turns the temperatures of n nodes for K classes, with NaN rows where unreached, into scores of the same shape.
+Means and sums are taken over reached nodes, in float64. It also bounds the effect of temperature errors on its scores.
+When a node may have several labels, and each label is solved for separately, it gives the temperature above which a
+node has the label. To add a rule, write its class and add it to `RULES`.
 """
 
 from abc import ABC, abstractmethod
@@ -14,36 +11,11 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.labelling.metrics import expected_scores
+from isotherm.equilibrium.averages import reached_moments
 from isotherm.seeds import Seeds
 
-__all__ = [
-    "DEFAULT_RULE",
-    "FALLBACK",
-    "RULES",
-    "TEMPERATURE_RULES",
-    "Balanced",
-    "Centered",
-    "ProbabilityRule",
-    "Probable",
-    "Relative",
-    "Rule",
-    "TemperatureRule",
-    "Totals",
-    "Vanilla",
-    "Weighted",
-]
-
-
-class Rule(ABC):
-    """How a node gets its label: a `TemperatureRule` or a `ProbabilityRule`."""
-
-    name: ClassVar[str]
-
-    def __repr__(self) -> str:
-        return f"<Rule: {self.name}>"
+__all__ = ["HEAT_RULE", "RULES", "Centered", "Relative", "Rule", "Totals", "Vanilla", "Weighted"]
 
 
 class Totals(NamedTuple):
@@ -61,10 +33,14 @@ class Totals(NamedTuple):
     mass: Doubles
 
 
-class TemperatureRule(Rule):
+class Rule(ABC):
     """From temperatures to scores."""
 
+    name: ClassVar[str]
     counts_seeds: ClassVar[bool] = True  # whether seeds enter the mean temperature of a class
+
+    def __repr__(self) -> str:
+        return f"<Rule: {self.name}>"
 
     def scores(self, temperatures: Floats, seeds: Seeds, columns: slice = slice(None)) -> Floats:
         """The scores of the classes in these columns, shape (n, K)."""
@@ -74,17 +50,17 @@ class TemperatureRule(Rule):
         """The same, from the positions of the seeds and the share of each class among them."""
         return self.scored(temperatures, self.totals(temperatures, seeds), shares)
 
-    def totals(self, temperatures: Floats, seeds: Ints) -> "Totals":
-        """What this rule has to know about all nodes; no rule needs more than one of the two."""
+    def totals(self, temperatures: Floats, seeds: Ints) -> Totals:
+        """The totals over all nodes; no rule needs more than one of the two."""
         if self.counts_seeds:
-            count, sums = _sums(temperatures)
-            return Totals((sums / max(count, 1)).astype(temperatures.dtype), sums)
+            moments = reached_moments(temperatures)
+            return Totals(moments.mean.astype(temperatures.dtype), moments.total)
         others = np.array(temperatures)
         others[seeds] = np.nan
-        return Totals(mass := _sums(others)[1], mass)
+        return Totals(mass := reached_moments(others).total, mass)
 
     @abstractmethod
-    def scored(self, temperatures: Floats, totals: "Totals", shares: Doubles) -> Floats:
+    def scored(self, temperatures: Floats, totals: Totals, shares: Doubles) -> Floats:
         """The scores of some of the nodes, given what has to be known about all."""
 
     @abstractmethod
@@ -117,7 +93,7 @@ class TemperatureRule(Rule):
         return mean
 
 
-class Vanilla(TemperatureRule):
+class Vanilla(Rule):
     """The temperatures as they are (Zhu, Ghahramani and Lafferty 2003); for two classes, the threshold is 0.5."""
 
     name = "vanilla"
@@ -138,7 +114,7 @@ class Vanilla(TemperatureRule):
         return np.full(len(mean), 0.5)
 
 
-class Centered(TemperatureRule):
+class Centered(Rule):
     """Each temperature minus the mean of its class (Algorithm 1 of the paper)."""
 
     name = "centered"
@@ -159,7 +135,7 @@ class Centered(TemperatureRule):
         return x - x.mean(axis=0), errors + errors.mean(axis=0)
 
 
-class _Scaled(TemperatureRule):
+class _Scaled(Rule):
     """Temperatures scaled by class, so that the scores of each class sum to a given amount."""
 
     def bounds(self, x: Doubles, errors: Doubles, is_seed: Mask, shares: Doubles) -> tuple[Doubles, Doubles]:
@@ -215,91 +191,5 @@ class Weighted(_Scaled):
             return 1 / (1 + shares * (1 - mean) / (mean * (1 - shares)))
 
 
-class ProbabilityRule(Rule):
-    """From calibrated probabilities to scores: each is multiplied by a factor of its class."""
-
-    favours: ClassVar[str]  # the classes that a label may have without being the most probable one
-
-    @abstractmethod
-    def factors(self, mean: Doubles) -> Doubles:
-        """(K,) the factor of each class, given its usual probability."""
-
-    def tempered(self, mean: Doubles, sample: Doubles) -> Doubles:
-        """(K,) usual probabilities to go by instead of the mean, given the probabilities (s, K) of some nodes."""
-        return mean
-
-    def scores(self, probabilities: Doubles, mean: Doubles, weights: Doubles | None = None) -> Doubles:
-        """(n, K) scores that add up to 1, from probabilities, usual ones and the weights of classes; NaN for 0/0.
-
-        >>> probabilities = np.array([[0.6, 0.4], [0.9, 0.1]])
-        >>> Balanced().scores(probabilities, mean=np.array([0.8, 0.2])).round(2)
-        array([[0.35, 0.65],
-               [0.76, 0.24]])
-        >>> Probable().scores(probabilities, mean=np.array([0.8, 0.2]), weights=np.array([1, 6])).round(2)
-        array([[0.2, 0.8],
-               [0.6, 0.4]])
-        """
-        factors = self.factors(mean) if weights is None else self.factors(mean) * weights
-        scores = probabilities * factors
-        with np.errstate(invalid="ignore"):
-            scores /= np.einsum("nk->n", scores)[:, None]  # faster than scores.sum(axis=1)
-        return scores
-
-
-class Probable(ProbabilityRule):
-    """The most probable class: the most labels right."""
-
-    name = "probable"
-    favours = "no class"
-
-    def factors(self, mean: Doubles) -> Doubles:
-        """All equal."""
-        return np.ones(len(mean))
-
-
-class Balanced(ProbabilityRule):
-    """Probability over a power of its usual value: nearly as many labels right, and rare classes are found too.
-
-    With two classes, the power depends on how well they can be told apart: it is that with the largest sum of expected
-    accuracy and expected macro-F1, by the probabilities themselves. With more classes the power is fixed, since the
-    probabilities of rare classes are too low if there are few seeds.
-    """
-
-    name = "balanced"
-    favours = "rare classes"
-    POWER: ClassVar[float] = 0.75  # chosen on the development half of the graphs, see docs/accuracy.md
-    POWERS: ClassVar[tuple[float, ...]] = (0.0, 0.25, 0.5, 0.75, 1.0)  # for two classes
-
-    def factors(self, mean: Doubles) -> Doubles:
-        """One over the usual probability to a power; 0 for a class that no node may have."""
-        return np.power(mean, -self.POWER, out=np.zeros(len(mean)), where=mean > 0)
-
-    def tempered(self, mean: Doubles, sample: Doubles) -> Doubles:
-        """With two classes, the mean to a power that replaces the fixed one.
-
-        >>> clear = np.array([[0.99, 0.01]] * 8 + [[0.1, 0.9]] * 2)
-        >>> vague = np.array([[0.95, 0.05]] * 8 + [[0.7, 0.3]] * 2)
-        >>> [Balanced().tempered(np.array([0.9, 0.1]), sample).round(2).tolist() for sample in (clear, vague)]
-        [[1.0, 1.0], [0.93, 0.22]]
-        """
-        if len(mean) != 2 or not len(sample):
-            return mean
-
-        def expected(power: float) -> float:
-            return sum(expected_scores(sample, self.scores(sample, mean ** (power / self.POWER)).argmax(axis=1)))
-
-        return np.asarray(mean ** (max(self.POWERS, key=expected) / self.POWER))
-
-
-TEMPERATURE_RULES: dict[str, TemperatureRule] = {
-    rule.name: rule for rule in (Centered(), Relative(), Vanilla(), Weighted())
-}
-RULES: dict[str, Rule] = {**{rule.name: rule for rule in (Balanced(), Probable())}, **TEMPERATURE_RULES}
-DEFAULT_RULE = Balanced.name
-FALLBACK: TemperatureRule = TEMPERATURE_RULES[Relative.name]  # the best of them on most graphs
-
-
-def _sums(temperatures: Floats) -> tuple[float, Doubles]:
-    """The number of reached nodes, and (K,) the sum of each class over them."""
-    count, *sums = kernels.active.table_moments(np.ascontiguousarray(temperatures), kernels.thread_count())
-    return count, np.array(sums[: temperatures.shape[1]])
+RULES: dict[str, Rule] = {rule.name: rule for rule in (Centered(), Relative(), Vanilla(), Weighted())}
+HEAT_RULE: Rule = RULES[Relative.name]  # reads temperatures where NodeClassifier has no probabilities

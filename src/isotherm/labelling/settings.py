@@ -2,8 +2,8 @@
 
 import math
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,16 +12,15 @@ from isotherm.engines import ENGINES
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.errors import Option, ParameterError
-from isotherm.labelling.rules import DEFAULT_RULE, RULES, Rule, TemperatureRule
+from isotherm.labelling.decisions import DECISIONS, Decision
+from isotherm.labelling.rules import HEAT_RULE, RULES, Rule
 
-__all__ = ["AUTO", "Settings"]
+__all__ = ["Settings"]
 
-AUTO = "auto"  # the rule is selected on held-out seeds, the side by the rule
 CHOICES: dict[str, tuple[str | None, ...]] = {
-    "rule": (*RULES, AUTO),
     "calibration": ("auto", None),
     "solver": tuple(SOLVERS),
-    "side": (AUTO, "both", "source", "edges"),
+    "side": ("source", "both", "edges"),
     "stop": ("error", "labels"),
     "engine": tuple(ENGINES),
 }
@@ -29,12 +28,16 @@ CHOICES: dict[str, tuple[str | None, ...]] = {
 
 @dataclass(frozen=True)
 class Settings:
-    """Validated parameters; `isotherm.DirichletClassifier` documents each."""
+    """Validated parameters; `DirichletClassifier` and `NodeClassifier` document each.
 
-    rule: str = DEFAULT_RULE
+    A rule on temperatures decides the labels, or else a decision on probabilities.
+    """
+
+    rule: Rule | None = None
+    decision: Decision | None = None
     class_weight: Mapping[Any, float] | None = None
     calibration: str | None = "auto"
-    side: str = "both"
+    side: str = "source"
     stop: str = "error"
     open_share: float = 0.05
     threshold: str | float | None = "auto"
@@ -50,25 +53,24 @@ class Settings:
         max_iter: int | None,
         engine: str,
         n_threads: int | None,
+        rule: str | None = None,
+        decision: str | None = None,
         verbose: bool = False,
         **others: Any,
     ) -> "Settings":
-        """The settings for these parameters of the classifier; raises `ParameterError` for invalid values."""
+        """The settings for these parameters of a classifier; raises `ParameterError` for invalid values."""
         options = SolveOptions(solver=solver, tol=tol, max_iter=max_iter, engine=engine, threads=n_threads)
-        settings = cls(**others, solving=options)
+        by_rule = None if decision is not None else _known_rule(rule)
+        by_probability = None if decision is None else _known_decision(decision)
+        settings = cls(by_rule, by_probability, **others, solving=options)
         settings._check()
         _check("verbose", verbose, isinstance(verbose, bool | np.bool_), "True or False")
-        return replace(settings, side=settings._side) if settings.side == AUTO else settings
+        return settings
 
     @property
-    def _side(self) -> str:
-        """How a directed graph is read if it is not said: for rules on temperatures as in the paper, else as edges."""
-        return "both" if isinstance(RULES.get(self.rule), TemperatureRule) else "edges"
-
-    @property
-    def selects_rule(self) -> bool:
-        """Whether the rule is selected on held-out seeds."""
-        return self.rule == AUTO
+    def heat_rule(self) -> Rule:
+        """The rule on temperatures, also where a decision cannot be made for want of probabilities."""
+        return HEAT_RULE if self.rule is None else self.rule
 
     @property
     def allowed_memory(self) -> int:
@@ -79,13 +81,13 @@ class Settings:
 
     def _check(self) -> None:
         solving, threshold = self.solving, self.threshold
-        chosen = {"rule": self.rule, "side": self.side, "stop": self.stop, "calibration": self.calibration}
+        chosen = {"side": self.side, "stop": self.stop, "calibration": self.calibration}
         chosen |= {"solver": solving.solver, "engine": solving.engine}
         for name, value in chosen.items():
-            known = CHOICES[name]
-            _check(name, value, value in known, f"one of {', '.join(map(repr, known))}")
+            _check(name, value, value in CHOICES[name], _one_of(CHOICES[name]))
         if self.class_weight is not None:
-            _check_class_weight(self.class_weight, RULES.get(self.rule))
+            valid = isinstance(self.class_weight, Mapping) and all(map(_is_positive, self.class_weight.values()))
+            _check("class_weight", self.class_weight, valid, "None, or a mapping of labels to positive numbers")
         if isinstance(threshold, str):
             _check("threshold", threshold, threshold == "auto", "'auto', None or a number")
         elif threshold is not None:
@@ -106,15 +108,30 @@ class Settings:
         _check("n_threads", threads, threads is None or threads >= 1, "at least 1, or None for all cores")
 
 
-def _check_class_weight(weights: Any, rule: Rule | None) -> None:
-    valid = isinstance(weights, Mapping) and all(map(_is_positive, weights.values()))
-    _check("class_weight", weights, valid, "None, or a mapping of labels to positive numbers")
-    if isinstance(rule, TemperatureRule):
-        raise ParameterError(
-            "{weights} is for rules on probabilities: set {rule}",
-            weights=Option("class_weight"),
-            rule=Option("rule", DEFAULT_RULE),
-        )
+def _known_rule(name: Any) -> Rule:
+    """The rule on temperatures of this name.
+
+    >>> _known_rule("balanced")
+    Traceback (most recent call last):
+    isotherm.errors.ParameterError: rule='balanced' decides by probabilities: use NodeClassifier(decision='balanced')
+    """
+    if name in DECISIONS:
+        message = "{rule} decides by probabilities: use NodeClassifier(decision={name!r})"
+        raise ParameterError(message, rule=Option("rule", name), name=name)
+    _check("rule", name, name in RULES, _one_of(RULES))
+    return RULES[name]
+
+
+def _known_decision(name: Any) -> Decision:
+    if name in RULES:
+        message = "{decision} compares temperatures: use DirichletClassifier(rule={name!r})"
+        raise ParameterError(message, decision=Option("decision", name), name=name)
+    _check("decision", name, name in DECISIONS, _one_of(DECISIONS))
+    return DECISIONS[name]
+
+
+def _one_of(names: Iterable[Any]) -> str:
+    return f"one of {', '.join(map(repr, names))}"
 
 
 def _is_positive(weight: Any) -> bool:

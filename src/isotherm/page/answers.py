@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.errors import ParameterError
-from isotherm.io import Column, Layout, write_labels, write_table
+from isotherm.io import Column, Layout, write_table
+from isotherm.labelling.rows import write_labels
 from isotherm.page.session import HUES, Session
 
 __all__ = [

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
-from isotherm.insight.suggest.first import suggest
+from isotherm.insight.suggestion import suggest
 from isotherm.io import Layout
-from isotherm.labelling.outcome.decided import Decided
 from isotherm.page.journal import Journal, Labels
 
 __all__ = ["FEW", "HUES", "Labeller", "NameIndex", "Session", "Shown", "warmth"]
@@ -406,7 +405,7 @@ class Session:
         self.announce("labelling")
         self.fitted, before = self._labelled(seeds), self.shown
         outcome, enough = self.fitted.fitted_.outcome, len(seeds) >= FEW
-        self.fitted_seeds, self.calibrated = seeds, enough and isinstance(outcome, Decided)
+        self.fitted_seeds, self.calibrated = seeds, enough and outcome.decision is not None
         self.fits += 1
         codes = self._codes(self.fitted)
         if self.calibrated:  # the probabilities by which labels were decided

@@ -1,24 +1,28 @@
 """The paper reproduced: one call, `reproduce`, runs its figures and tables and writes a report.
 
-Names of experiments and a folder of graphs come in; a report and the scores of every run go out. `experiments/`
-describes what is run, `running/` runs it and stores the scores, and `report/` sets them beside the published numbers.
-`block_model.py` is the model of section 4, and `figure1.py` is the Karate Club, also a program of its own. Read
-`figure1.py` first, then `experiments/`.
+Names of experiments and a folder of graphs come in; a report and the scores of every run go out. Read ``figure1.py``
+first: it is the Karate Club, also a program of its own. ``block_model.py`` is the model of section 4. What is run is in
+``block_experiments.py`` and ``graph_experiments.py``; ``scoring.py`` turns seeds into scores in the two protocols, and
+``runner.py`` runs it all. ``report.py`` compares the scores with ``published.py``, by ``verdicts.py``, and writes them
+down through ``document.py``.
 """
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from isotherm.paper.running.experiment import PROTOCOLS, Experiment
-from isotherm.paper.running.runner import Progress
+from isotherm.paper.experiment import PROTOCOLS, Experiment
+
+if TYPE_CHECKING:
+    from isotherm.paper.runner import Progress
 
 __all__ = ["names", "reproduce"]
 
 
 def names() -> list[str]:
     """All experiments, in the order of the report."""
-    from isotherm.paper.experiments import EXPERIMENTS
+    from isotherm.paper.runner import EXPERIMENTS
 
     return list(EXPERIMENTS)
 
@@ -32,7 +36,7 @@ def reproduce(
     protocols: Sequence[str] = PROTOCOLS,
     processes: int = 2,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: "Progress | None" = None,
 ) -> Path:
     """Run experiments of the paper, and write a report with each number beside the published one.
 
@@ -63,14 +67,14 @@ def reproduce(
     Path
         The path of ``report.html``.
     """
+    from isotherm.paper.graph_experiments import forget
+    from isotherm.paper.pictures import need_libraries
     from isotherm.paper.report import Conditions, build_report, write_report
-    from isotherm.paper.report.page.pictures import need_matplotlib
-    from isotherm.paper.running.real_graphs import forget
-    from isotherm.paper.running.runner import run_experiments
+    from isotherm.paper.runner import run_experiments
 
     experiments = _chosen(wanted)
     _check(protocols, runs)
-    need_matplotlib()
+    need_libraries()
     forget()
     folder = Path(out)
     results = run_experiments(
@@ -87,7 +91,7 @@ def reproduce(
 
 
 def _chosen(wanted: str | Sequence[str]) -> list[Experiment]:
-    from isotherm.paper.experiments import EXPERIMENTS
+    from isotherm.paper.runner import EXPERIMENTS
 
     asked = [wanted] if isinstance(wanted, str) else list(wanted)
     if "all" in asked:

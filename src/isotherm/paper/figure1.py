@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 from scipy.sparse import triu
 
 from isotherm.arrays import Doubles, Mask
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.solvers import Solution
 from isotherm.files import writing
 from isotherm.io import FileError
-from isotherm.paper.running.experiment import Data, Draw, Experiment, Measurement, Setting
+from isotherm.paper.experiment import Data, Draw, Experiment, Measurement, Setting
 from isotherm.study.datasets import Dataset, karate_club
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def classify() -> Result:
     """
     club = karate_club()
     seeds = {club.graph.nodes[leader]: club.labels[leader] for leader in LEADERS}
-    clf = DirichletClassifier(rule="centered").fit(club.graph, seeds)
+    clf = DirichletClassifier(rule="centered", side="source").fit(club.graph, seeds)
     hot = clf.classes_.tolist().index(HOT)
     return Result(club, LEADERS, clf.temperatures_[:, hot].astype(np.float64), clf.labels_, clf.solution_)
 

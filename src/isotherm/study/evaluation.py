@@ -10,17 +10,18 @@ from scipy.sparse import coo_array, csr_array
 from sklearn.base import clone
 
 from isotherm.arrays import Doubles, Ints, Mask
-from isotherm.classifier import DirichletClassifier
+from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.columns import UnreachedWarning
 from isotherm.errors import Option, ParameterError
+from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph, as_graph
-from isotherm.insight.confidence.calibration import CalibrationWarning
-from isotherm.insight.confidence.reliability import Reliability, reliability
+from isotherm.labelling.decisions import DECISIONS, class_factors
 from isotherm.labelling.metrics import f1_of_totals
-from isotherm.labelling.outcome.decided import class_factors
-from isotherm.labelling.outcome.outcomes import at_codes
-from isotherm.labelling.rules import RULES, TEMPERATURE_RULES, TemperatureRule
-from isotherm.labelling.settings import AUTO
+from isotherm.labelling.outcomes import at_codes
+from isotherm.labelling.rules import RULES
+from isotherm.node_classifier import RULE_NAMES, NodeClassifier, classifier_by
+from isotherm.probability.calibration import CalibrationWarning
+from isotherm.probability.trial import Reliability, reliability
 from isotherm.seeds import RareClassWarning, Seeds, sample
 from isotherm.seeds.encoding import Labels
 
@@ -93,7 +94,7 @@ def evaluate(
     fraction: float = 0.01,
     policy: str = "uniform",
     runs: int = 10,
-    rules: Iterable[str] = (*RULES, AUTO),
+    rules: Iterable[str] = RULE_NAMES,
     random_state: int = 0,
     progress: Progress | None = None,
     **parameters: Any,
@@ -103,7 +104,7 @@ def evaluate(
     Parameters
     ----------
     graph
-        The graph: whatever ``DirichletClassifier.fit`` takes.
+        The graph: whatever ``NodeClassifier.fit`` takes.
     labels
         The known labels, ``{node: label}`` or one for each node.
     fraction, policy
@@ -112,16 +113,15 @@ def evaluate(
     runs
         Number of draws.
     rules
-        The rules to score. If all temperatures are kept, one solve serves all rules. Otherwise each rule needs its own
-        solve, and rules that need held-out seeds are left out: "balanced", "probable" and "auto". Without calibration,
-        the first two are left out.
+        What decides the labels: rules of `DirichletClassifier`, which one solve serves, and decisions of
+        `NodeClassifier`, which another serves.
     random_state
         Seed of all draws.
     progress
         Called after each run with the number of runs done and the total.
     **parameters
-        Those of `DirichletClassifier`. Unless ``calibration=None``, confidence is scored too, which takes up to
-        three more solves a draw; "auto" needs them as well.
+        Those of `NodeClassifier` and `DirichletClassifier`. Unless ``calibration=None``, the confidence of rules is
+        scored too, which takes up to three more solves a draw.
 
     Examples
     --------
@@ -134,10 +134,11 @@ def evaluate(
     >>> print(found.rules["centered"].accuracy.mean())
     1.0
     """
-    estimator = DirichletClassifier(**parameters)
+    rules = tuple(rules)
+    estimators = _estimators(rules, parameters)
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
-    weights = class_factors(estimator.class_weight, known)
+    weights = class_factors(parameters.get("class_weight"), known)
     truth = np.full(graph.n_nodes, -1, dtype=np.int64)
     truth[known.nodes] = known.codes
     matrices: dict[str, list[csr_array]] = {rule: [] for rule in rules}
@@ -148,9 +149,10 @@ def evaluate(
         _check_draw(truth, chosen, known.n_classes)
         hidden = truth >= 0
         hidden[chosen] = False
-        if weights is not None:  # classes are numbers here, and some may have no seed in this draw
-            estimator.set_params(class_weight={code: weights[code] for code in np.unique(truth[chosen]).tolist()})
-        for rule, guess, confidence in _predicted(estimator, graph, truth, chosen, matrices):
+        for estimator in estimators if weights is not None else ():
+            if isinstance(estimator, NodeClassifier):  # classes are numbers here; some may have no seed in this draw
+                estimator.set_params(class_weight={code: weights[code] for code in np.unique(truth[chosen]).tolist()})
+        for rule, guess, confidence in _predicted(estimators, graph, truth, chosen, rules):
             matrices[rule].append(_confusion(truth[hidden], guess[hidden], known.n_classes))
             if confidence is not None:
                 labelled = hidden & (guess >= 0)
@@ -180,7 +182,21 @@ def class_scores(confusion: csr_array) -> Doubles:
     return np.stack([np.divide(hits, part, out=np.zeros(len(hits)), where=part > 0) for part in parts], axis=1)
 
 
-def _fitted(estimator: DirichletClassifier, graph: Graph, truth: Ints, chosen: Ints) -> DirichletClassifier:
+def _estimators(rules: tuple[str, ...], parameters: Mapping[str, Any]) -> list[GraphClassifier]:
+    """One classifier for all decisions among the rules, and one for all rules on temperatures."""
+    first = [next((name for name in rules if name in kind), None) for kind in (DECISIONS, RULES)]
+    unknown = set(rules) - set(RULE_NAMES)
+    kinds = [classifier_by(name) for name in [*first, *unknown] if name is not None]
+    names = set().union(*(kind.get_params() for kind in (NodeClassifier(), DirichletClassifier())))
+    for name in set(parameters) - names:
+        raise TypeError(f"evaluate() got an unexpected keyword argument {name!r}")
+    for kind in kinds:
+        kind.set_params(**{name: value for name, value in parameters.items() if name in kind.get_params()})
+        kind.settings  # noqa: B018 - refuses invalid values
+    return kinds
+
+
+def _fitted(estimator: GraphClassifier, graph: Graph, truth: Ints, chosen: Ints) -> GraphClassifier:
     visible = np.full(len(truth), -1, dtype=np.int64)
     visible[chosen] = truth[chosen]
     with warnings.catch_warnings():
@@ -190,31 +206,30 @@ def _fitted(estimator: DirichletClassifier, graph: Graph, truth: Ints, chosen: I
 
 
 def _predicted(
-    estimator: DirichletClassifier, graph: Graph, truth: Ints, chosen: Ints, rules: Iterable[str]
+    estimators: Iterable[GraphClassifier], graph: Graph, truth: Ints, chosen: Ints, rules: tuple[str, ...]
 ) -> Iterator[tuple[str, Ints, Doubles | None]]:
     """The class that each rule gives each node, -1 where unreached, and its probability, if that is calibrated."""
-    clf = _fitted(estimator, graph, truth, chosen)
-    if not clf.fitted_.outcome.kept:
-        for rule in filter(TEMPERATURE_RULES.__contains__, rules):
-            if clf.rule_ != rule:
-                clf = _fitted(clone(estimator).set_params(rule=rule), graph, truth, chosen)
-            yield rule, clf.labels_, None
-        return
-    insight, probabilities = clf.insight_, _probabilities(clf)
-    for rule in rules:
-        used = RULES[clf.best_rule_ if rule == AUTO else rule]
-        if clf.calibration or isinstance(used, TemperatureRule):
-            codes = insight.by_rule(used).codes
+    for estimator in estimators:
+        own: Mapping[str, Any] = DECISIONS if isinstance(estimator, NodeClassifier) else RULES
+        clf = _fitted(estimator, graph, truth, chosen)
+        for rule in filter(own.__contains__, rules):
+            if not clf.fitted_.outcome.kept:
+                if clf.rule_ == rule or isinstance(clf, DirichletClassifier):
+                    if clf.rule_ != rule:
+                        clf = _fitted(clone(estimator).set_params(rule=rule), graph, truth, chosen)
+                    yield rule, clf.labels_, None
+                continue
+            codes, chances = clf.fitted_.outcome_by(own[rule]).codes, _probabilities(clf)
             guess = np.where(codes >= 0, clf.classes_[codes], -1)
-            yield rule, guess, None if probabilities is None else at_codes(probabilities, codes)
+            yield rule, guess, None if chances is None else at_codes(chances, codes)
 
 
-def _probabilities(clf: DirichletClassifier) -> Doubles | None:
-    if clf.calibration is None:
+def _probabilities(clf: GraphClassifier) -> Doubles | None:
+    if clf.settings.calibration is None:
         return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CalibrationWarning)  # the scores show it
-        return clf.predict_proba()
+        return np.asarray(clf.predict_proba())
 
 
 def _confusion(true: Ints, guess: Ints, classes: int) -> csr_array:

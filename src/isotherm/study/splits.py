@@ -13,7 +13,7 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
 from isotherm.labelling.metrics import accuracy, macro_f1, micro_f1
-from isotherm.labelling.scikit_learn.folds import WholeGraph, check_order
+from isotherm.labelling.whole_graph import WholeGraph, check_order
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
 from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable

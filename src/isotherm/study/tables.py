@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from isotherm.classifier import DirichletClassifier
 from isotherm.graphs import Graph
+from isotherm.node_classifier import NodeClassifier
 
 __all__ = ["HiddenAccuracy", "hidden_accuracy"]
 
@@ -27,9 +27,7 @@ class HiddenAccuracy(NamedTuple):
         return f"{ways} ({self.hidden:,} seeds hidden in turn)"
 
 
-def hidden_accuracy(
-    clf: DirichletClassifier, graph: Graph, rows: Any, known: Mapping[Any, Any]
-) -> HiddenAccuracy | None:
+def hidden_accuracy(clf: NodeClassifier, graph: Graph, rows: Any, known: Mapping[Any, Any]) -> HiddenAccuracy | None:
     """Hide a fifth of the seeds in turn, and find their labels by the classifier and by logistic regression alone.
 
     None if fewer than two classes have two seeds, or if labels are not one for each seed.
@@ -53,7 +51,7 @@ def hidden_accuracy(
         shown = dict(zip(graph.nodes[places[train]].tolist(), labels[train], strict=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the main fit has already warned
-            found = clone(clf).fit(graph, shown, evidence=clf.insight_.evidence).labels_
+            found = clone(clf).fit(graph, shown, evidence=clf.fitted_.evidence).labels_
             by_columns[test] = _logistic(rows).fit(rows[places[train]], labels[train]).predict(rows[places[test]])
         by_all[test] = found[places[test]]
     shares = (float(np.mean(way[usable] == labels[usable])) for way in (by_all, by_columns))

@@ -109,7 +109,7 @@ def _first_sheet(edges: str, fitting: Fitting, job: Job, number: int, policy: st
     graph, layout = read_unseeded(edges, fitting, job)
     with job.stage("suggesting"), usage_errors():
         from isotherm.cli.reports.explanations import sheet_columns
-        from isotherm.insight.suggest.first import suggest as suggest_first
+        from isotherm.insight.suggestion import suggest as suggest_first
 
         threads = fitting.solving.threads
         nodes, values = suggest_first(graph, number, policy=policy, return_values=True, n_threads=threads)

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from isotherm.arrays import Doubles, Ints
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.graphs import Graph
-    from isotherm.insight.explain.explanation import Explanation
+    from isotherm.insight.explanation import Explanation
 
 __all__ = ["NodeReport", "explained_nodes", "matching_nodes", "share_columns", "sheet_columns"]
 

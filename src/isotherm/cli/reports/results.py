@@ -12,9 +12,9 @@ from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.reports.summary import Summary
-    from isotherm.insight.confidence.calibration import Calibration
+    from isotherm.dirichlet_classifier import DirichletClassifier
+    from isotherm.probability.calibration import Calibration
 
 __all__ = ["calibrated", "check_kept", "check_results", "write_results"]
 
@@ -36,7 +36,7 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
 def _check_targets(results: Results, sources: Sequence[str]) -> None:
     from isotherm.files import check_target
     from isotherm.io import check_output
-    from isotherm.io.writing.models import check_model
+    from isotherm.io.models import check_model
 
     with usage_errors(messages.OUTPUT):
         check_output(results.output, force=results.force, format=results.output_format)
@@ -98,7 +98,7 @@ def write_results(
 
 def _write_labels(clf: "DirichletClassifier", results: Results, job: Job) -> int:
     with job.stage("writing") as bar, usage_errors(messages.OUTPUT):
-        from isotherm.io import write_labels
+        from isotherm.labelling.rows import write_labels
 
         return write_labels(
             results.output,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from isotherm.cli.terminal.text import aligned, bar, counted, shown
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
-    from isotherm.insight.confidence.calibration import Calibration
+    from isotherm.dirichlet_classifier import DirichletClassifier
+    from isotherm.probability.calibration import Calibration
 
 __all__ = ["Summary"]
 
@@ -164,7 +164,7 @@ def _counts(clf: "DirichletClassifier") -> dict[str, dict[str, int]]:
     else:
         import numpy as np
 
-        from isotherm.labelling.outcome.outcomes import OneLabel
+        from isotherm.labelling.outcomes import OneLabel
 
         outcome = clf.fitted_.outcome
         assert isinstance(outcome, OneLabel)

@@ -4,12 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from inspect import signature
 from typing import TypeAlias
 
-from isotherm.classifier import DirichletClassifier
-from isotherm.labelling.rules import RULES
-from isotherm.labelling.settings import AUTO
+from isotherm.node_classifier import RULE_NAMES
 from isotherm.study.comparison import diffusions, ours, packages, regressions
 from isotherm.study.comparison.scores import Answer
 from isotherm.study.comparison.tasks import Draw, Task
@@ -55,12 +52,12 @@ class Method:
 
 def _own() -> list[Method]:
     """Isotherm as it is by default, with each rule, and with evidence beside the links."""
-    rules = [Method(f"Isotherm, rule {rule}", partial(ours.by_rule, rule=rule)) for rule in (*RULES, AUTO)]
+    rules = [Method(f"Isotherm, rule {rule}", partial(ours.by_rule, rule=rule)) for rule in RULE_NAMES]
     return [
         Method("Isotherm", partial(ours.by_rule, sets=True)),
         *rules,
         Method("Isotherm, most probable", ours.most_probable),
-        *(_with_evidence() if "evidence" in signature(DirichletClassifier.fit).parameters else ()),
+        *_with_evidence(),
     ]
 
 

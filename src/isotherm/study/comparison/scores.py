@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.insight.confidence.reliability import reliability
 from isotherm.labelling.metrics import accuracy, macro_f1
+from isotherm.probability.trial import reliability
 from isotherm.study.comparison.tasks import Draw, Task
 
 __all__ = ["Answer", "Score", "answer", "calibration_error", "claims", "score"]

@@ -16,7 +16,7 @@ from isotherm.cli.terminal.text import aligned, bar
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.paper.figure1 import Result
 
 __all__ = ["EXAMPLES", "demo"]
@@ -93,8 +93,8 @@ def _thermometer(result: "Result") -> str:
 def _debian(folder: Path) -> tuple[Path, Path]:
     import numpy as np
 
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.reports.summary import Summary
+    from isotherm.dirichlet_classifier import DirichletClassifier
     from isotherm.seeds import sample
     from isotherm.seeds.encoding import encode_labels
     from isotherm.study.datasets import debian_packages

@@ -1,0 +1,151 @@
+"""The fit: solve for temperatures, then label every node by a rule on them, or by a decision on probabilities."""
+
+from dataclasses import replace
+
+from isotherm import engines
+from isotherm.arrays import Floats
+from isotherm.equilibrium.columns import warn_about_unreached
+from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.options import Progress, SolveOptions
+from isotherm.equilibrium.solvers import Solution
+from isotherm.errors import Option, ParameterError, warn
+from isotherm.graphs import Graph
+from isotherm.labelling.best_scores import best_scores
+from isotherm.labelling.certification import until_certain
+from isotherm.labelling.changes import in_classes, warm_start
+from isotherm.labelling.decisions import FittedDecision, class_factors
+from isotherm.labelling.estimate import check_memory
+from isotherm.labelling.fit import Fit
+from isotherm.labelling.label_sets import find_label_sets
+from isotherm.labelling.outcomes import OneLabel, needed_memory
+from isotherm.labelling.settings import Settings
+from isotherm.probability.evidence import Evidence, EvidenceWarning
+from isotherm.probability.learning import Panel, dirichlet_problem, learn, rough_solver
+from isotherm.probability.node_features import FeatureField
+from isotherm.seeds import Seeds
+
+__all__ = ["fit", "has_probabilities"]
+
+
+def fit(
+    graph: Graph,
+    seeds: Seeds,
+    settings: Settings,
+    evidence: Evidence | None = None,
+    *,
+    before: Fit | None = None,
+    progress: Progress | None = None,
+) -> Fit:
+    """Label all nodes of a graph.
+
+    Parameters
+    ----------
+    graph, seeds, settings
+        The inputs, and the parameters of the classifier.
+    evidence
+        What is known about nodes besides links; only for decisions on probabilities.
+    before
+        A fit of the same graph with other seeds. Its temperatures are corrected, or the solve begins with them; what
+        hidden seeds taught is kept if few seeds changed.
+    progress
+        Called after each iteration with its number and the present error.
+    """
+    _check_applicable(graph, seeds, settings)
+    check_memory(graph, seeds.n_classes, settings)
+    options = replace(settings.solving, progress=progress)
+    problem = dirichlet_problem(graph, seeds, settings.side)
+    if seeds.several:
+        start = None if before is None else _start(before, seeds, options)
+        return Fit(problem, seeds, settings, find_label_sets(problem, seeds, options, settings, start=start))
+    if not _keeps_all_scores(graph, seeds, settings):
+        _warn_about_memory(graph, seeds, settings)
+        return Fit(problem, seeds, settings, best_scores(problem, options, seeds, settings.heat_rule))
+    if settings.stop == "labels":
+        return until_certain(problem, seeds, settings, options)
+    solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
+    warn_about_unreached(solution.temperatures)
+    if settings.decision is None:
+        return Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
+    return _decide(problem, seeds, settings, solution, evidence, before)
+
+
+def _decide(
+    problem: Problem,
+    seeds: Seeds,
+    settings: Settings,
+    solution: Solution,
+    evidence: Evidence | None,
+    before: Fit | None,
+) -> Fit:
+    """Learn probabilities from hidden seeds, and decide by them."""
+    graph, options = problem.graph, settings.solving
+    neighbours = None if before is None else before.field.neighbours
+    field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
+    panel = None if evidence is None else Panel(evidence, graph, seeds, options)
+    learnt = None
+    if before is not None and before.taught is not None and not (evidence is not None and evidence.beyond_links):
+        learnt = before.taught.moved(seeds, field.mean, panel)
+    if learnt is None:
+        solve = rough_solver(problem, solution, options, field.neighbours)
+        learnt = learn(field, graph, seeds, solve, panel=panel)
+    chances, odds = learnt.probabilities(field, panel)
+    held = seeds.held
+    chances[held.nodes] = held.values()
+    assert settings.decision is not None
+    decision = FittedDecision.of(settings.decision, chances, seeds, class_factors(settings.class_weight, seeds))
+    outcome = OneLabel(solution, seeds, chances=chances, decision=decision)
+    return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
+
+
+def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
+    """The solution for other seeds: the earlier one corrected or, if that is not possible, a start for the solver."""
+    corrected, outcome = None, before.outcome
+    if outcome.kept and before.options.solver == options.solver:
+        temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
+        corrected = engines.correct(before.problem, outcome.solution, problem, temperatures, options)
+    return corrected or engines.solve(problem, options, start=_start(before, seeds, options))
+
+
+def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:
+    """The temperatures of an earlier fit as a start, unless a fixed number of iterations from scratch is wanted."""
+    warm = options.tol is not None and before.outcome.kept
+    return warm_start(before.outcome.temperatures, before.seeds, seeds) if warm else None
+
+
+def has_probabilities(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
+    """Whether probabilities decide: each node has one label, and all scores fit in memory."""
+    return settings.decision is not None and not seeds.several and _keeps_all_scores(graph, seeds, settings)
+
+
+def _keeps_all_scores(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
+    """Whether all scores are kept: if they fit in memory, or are needed to certify labels."""
+    return settings.stop == "labels" or needed_memory(graph.n_nodes, seeds.n_classes) <= settings.allowed_memory
+
+
+def _check_applicable(graph: Graph, seeds: Seeds, settings: Settings) -> None:
+    """Refuse settings that do not work with these seeds."""
+    class_factors(settings.class_weight, seeds)  # refuses unknown labels before any work
+    if seeds.several and settings.stop == "labels":
+        raise ParameterError(
+            "{stop} is for seeds with one label each: use {instead}",
+            stop=Option("stop", "labels"),
+            instead=Option("stop", "error"),
+        )
+
+
+def _warn_about_memory(graph: Graph, seeds: Seeds, settings: Settings) -> None:
+    """Warn that a decision on probabilities was asked for, but temperatures are compared."""
+    if settings.decision is None:
+        return
+    message = (
+        "probabilities of {classes} classes at {nodes:,} nodes would take {size:.1f} GB, so labels go by heat alone"
+    )
+    warn(
+        EvidenceWarning(
+            message + ": raise {max_memory}, or use DirichletClassifier",
+            classes=seeds.n_classes,
+            nodes=graph.n_nodes,
+            size=needed_memory(graph.n_nodes, seeds.n_classes) / 2**30,
+            max_memory=Option("max_memory"),
+        )
+    )

@@ -1,0 +1,213 @@
+"""Outcomes: the labels and scores that a fit found.
+
+`OneLabel` has one label for each node, with the temperatures and scores of all classes. `BestScores` in
+``best_scores.py`` has only the best few scores of each node, because all would take too much memory. `LabelSets` in
+``label_sets.py`` has a set of labels for each node. Reading something that was not kept raises `NotKeptError`, which
+says which parameter to raise.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.solvers import Solution
+from isotherm.errors import Option, Worded
+from isotherm.labelling.decisions import FittedDecision
+from isotherm.labelling.rules import Rule
+from isotherm.probability.node_features import over_neighbours
+from isotherm.seeds import Seeds
+
+__all__ = ["NotKeptError", "OneLabel", "Outcome", "at_codes", "best_codes", "needed_memory", "raise_not_kept"]
+
+
+class NotKeptError(Worded, AttributeError):
+    """An attribute was not kept because it would have taken too much memory."""
+
+
+def raise_not_kept(name: str, seeds: Seeds, n_nodes: int, instead: str) -> NoReturn:
+    """Raise `NotKeptError` for an attribute, naming the alternatives."""
+    raise NotKeptError(
+        "{name} was not kept, since all scores would take {size:.1f} GB: use {instead}, or raise {max_memory}",
+        name=name,
+        size=needed_memory(n_nodes, seeds.n_classes) / 2**30,
+        instead=instead,
+        max_memory=Option("max_memory"),
+    )
+
+
+def needed_memory(n_nodes: int, n_classes: int) -> int:
+    """Bytes needed for temperatures, scores and probabilities."""
+    return 3 * 8 * n_nodes * n_classes
+
+
+class Outcome(Protocol):
+    """What all outcomes have.
+
+    Attributes
+    ----------
+    several : bool
+        Whether a node may have several labels.
+    kept : bool
+        Whether temperatures and scores of all classes were kept.
+    labels : ndarray of shape (n,), or csr_array of bool of shape (n, L)
+        One label for each node, or a set of labels.
+    groups : ndarray of shape (n,), optional
+        The predicted class number of each node, K for unreached nodes. None if a node may have several labels.
+    """
+
+    several: ClassVar[bool]
+
+    @property
+    def seeds(self) -> Seeds: ...  # noqa: D102 - documented above
+    @property
+    def solution(self) -> Solution: ...  # noqa: D102
+    @property
+    def kept(self) -> bool: ...  # noqa: D102
+    @property
+    def labels(self) -> Any: ...  # noqa: D102
+    @property
+    def reached(self) -> Mask: ...  # noqa: D102
+    @property
+    def temperatures(self) -> Floats: ...  # noqa: D102
+    @property
+    def scores(self) -> Floats: ...  # noqa: D102
+    @property
+    def groups(self) -> Ints | None: ...  # noqa: D102
+
+    def need_all(self, name: str) -> None:
+        """Raise `NotKeptError` if an attribute of this name needs temperatures that were not kept."""
+        ...
+
+    def margins(self) -> Doubles:
+        """(n,) how far the best score is above the second; 0 where unreached."""
+        ...
+
+    def ranked(self, position: int, shares: Doubles) -> list[tuple[int, float, float]]:
+        """Class numbers, temperatures and scores at a node, best score first.
+
+        If temperatures were not kept, ``shares`` replaces them: (K,) the summed shares of the seeds of each class.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class OneLabel:
+    """One label for each node, by temperatures or by probabilities.
+
+    Attributes
+    ----------
+    solution : Solution
+        With temperatures of shape (n, K).
+    seeds : Seeds
+        The seeds.
+    rule : Rule, optional
+        The rule on temperatures, if it decides.
+    chances : ndarray of shape (n, K), optional
+        Probabilities, if these decide; zero rows where nothing is known about a node.
+    decision : FittedDecision, optional
+        How they become scores.
+    """
+
+    solution: Solution
+    seeds: Seeds
+    rule: Rule | None = None
+    chances: Doubles | None = None
+    decision: FittedDecision | None = None
+    several: ClassVar[bool] = False
+    kept: ClassVar[bool] = True
+
+    @property
+    def temperatures(self) -> Floats:
+        """(n, K), NaN rows where unreached."""
+        return self.solution.temperatures
+
+    @cached_property
+    def scores(self) -> Floats:
+        """(n, K) what the rule or the decision made; NaN rows where nothing is known."""
+        if self.rule is not None:
+            return self.rule.scores(self.temperatures, self.seeds)
+        assert self.decision is not None
+        assert self.chances is not None
+        return self.decision.scores(self.chances)
+
+    @cached_property
+    def best(self) -> Ints:
+        """(n,) class number of the highest score, -1 where nothing is known."""
+        return best_codes(self.scores)
+
+    @cached_property
+    def codes(self) -> Ints:
+        """(n,) class number of each node, -1 where nothing is known; held seeds keep their (most probable) class."""
+        codes = self.best.copy()
+        held = self.seeds.held
+        codes[held.nodes] = held.codes
+        return codes
+
+    @cached_property
+    def labels(self) -> NDArray[Any]:
+        """(n,) label of each node."""
+        return self.seeds.decode(self.codes)
+
+    @property
+    def reached(self) -> Mask:
+        """(n,) nodes that are connected to a seed; others may have a label by other evidence."""
+        return ~np.isnan(self.temperatures[:, 0])
+
+    @property
+    def groups(self) -> Ints:
+        """(n,) predicted class number of each node, K for unreached nodes."""
+        groups = np.where(self.reached, self.best, self.seeds.n_classes)
+        groups[self.seeds.nodes] = self.seeds.codes
+        return groups
+
+    def need_all(self, name: str) -> None:
+        """Everything was kept."""
+
+    def softmax(self, weights: csr_array | None = None) -> Doubles:
+        """(n, K) the softmax of the scores, of the nodes or of new nodes with weights (m, n) of edges to them."""
+        if weights is not None:
+            return softmax(over_neighbours(weights, self.scores))
+        found, held = softmax(self.scores), self.seeds.held
+        found[held.nodes] = held.values()
+        return found
+
+    def margins(self) -> Doubles:
+        """(n,) how far the best score is above the second; 0 where unreached, and with a single class."""
+        if self.seeds.n_classes == 1:
+            return np.zeros(len(self.reached))
+        best = -np.partition(-np.nan_to_num(self.top_scores), 1, axis=1)[:, :2]
+        return np.where(self.reached, best[:, 0] - best[:, 1], 0).astype(np.float64)
+
+    @property
+    def top_scores(self) -> Floats:
+        """(n, at least 2) scores, the best among them."""
+        return self.scores
+
+    def ranked(self, position: int, shares: Doubles) -> list[tuple[int, float, float]]:
+        """Class numbers, temperatures and scores at a node, best score first."""
+        order = np.argsort(-self.scores[position], kind="stable")
+        columns = (order, self.temperatures[position][order], self.scores[position][order])
+        return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def best_codes(scores: Floats) -> Ints:
+    """(n,) class number of the highest score, -1 where unreached."""
+    codes = np.empty(len(scores), np.int64)
+    kernels.active.best_columns(np.ascontiguousarray(scores), codes, kernels.thread_count())
+    return codes
+
+
+def softmax(scores: Floats) -> Doubles:
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True), dtype=np.float64)
+    return np.nan_to_num(powers / powers.sum(axis=1, keepdims=True))
+
+
+def at_codes(probabilities: Doubles, codes: Ints) -> Doubles:
+    """(n,) the probability of one class per node, out of (n, K); class number -1 is read as the first class."""
+    return np.take_along_axis(probabilities, np.maximum(codes, 0)[:, None], axis=1)[:, 0]

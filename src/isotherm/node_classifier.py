@@ -1,0 +1,203 @@
+"""The node classifier: labels by probabilities that hidden seeds teach.
+
+The heat of the seeds says much about the class of a node, but not how probable it is, and other things say something
+too: the structure of the graph, features of the nodes, other models. So some seeds are hidden in turn, to see what each
+of these *experts* says about nodes whose class is known. This calibrates the temperatures and weighs the experts
+(`isotherm.probability`). A *decision* on the resulting probabilities then gives each node its label
+(`isotherm.labelling.decisions`).
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Self
+
+from isotherm.dirichlet_classifier import DirichletClassifier
+from isotherm.equilibrium.options import DEFAULT_TOL, Progress
+from isotherm.errors import ParameterError
+from isotherm.graph_classifier import GraphClassifier
+from isotherm.graphs import Graph
+from isotherm.labelling.decisions import DECISIONS
+from isotherm.labelling.fitting import has_probabilities
+from isotherm.labelling.rules import RULES
+from isotherm.probability.evidence import AUTO, Evidence, read_evidence
+from isotherm.probability.experts import STRUCTURAL
+from isotherm.probability.experts.spectral import Structure
+from isotherm.seeds import Seeds
+
+__all__ = ["RULE_NAMES", "NodeClassifier", "classifier_by", "load"]
+
+RULE_NAMES = (*DECISIONS, *RULES)  # what may decide labels: on probabilities, or on temperatures
+
+
+class NodeClassifier(GraphClassifier):
+    """Labels all nodes of a graph from the labels of a few, the seeds, with a probability for each label.
+
+    Seeds heat the graph; temperatures, the structure of the graph, and features if there are some, become probabilities
+    by hiding seeds; and each node takes a probable class. For the classifier of the paper, which compares temperatures
+    and needs nothing else, see :class:`DirichletClassifier`.
+
+    Parameters
+    ----------
+    decision : {"balanced", "probable"}
+        ``probable`` takes the most probable class, for the most labels right. ``balanced`` divides probabilities by a
+        power of their mean, so that rare classes are found too; it is near the best accuracy and macro-F1 at once.
+    class_weight : mapping, optional
+        How much more a class counts than others, such as ``{"fraud": 5.0}`` if it is five times as bad to miss a fraud
+        as to suspect an honest node. It changes labels, not probabilities.
+    solver, tol, max_iter
+        How equilibrium is found, and how accurately; see :class:`DirichletClassifier`.
+    side : {"edges", "source", "both"}
+        How a directed graph is read: by default, arcs are read as edges; see :class:`DirichletClassifier`.
+    engine, n_threads, max_memory
+        Where to solve, with how many threads, and how much memory results may take; see :class:`DirichletClassifier`.
+        If probabilities of all classes do not fit in memory, labels go by heat alone, with a warning.
+    threshold : {"auto"}, float or None
+        Where seeds have several labels each, labels go by heat alone: the temperature above which a node has a label;
+        see :class:`DirichletClassifier`.
+    verbose : bool
+        Whether `fit` and `update` show their progress: a bar on a terminal and in notebooks, else lines.
+
+    Attributes
+    ----------
+    labels_, classes_, reached_, temperatures_, solution_, graph_, seeds_, fitted_
+        As in :class:`DirichletClassifier`. A node that no seed reaches may have a label if there are features.
+    scores_ : ndarray of shape (n, K)
+        What the decision made of the probabilities; they add up to 1.
+    confidence_ : ndarray of shape (n,)
+        Probability of the label: 1 at seeds, 0 where nothing is known.
+    calibration_ : Calibration
+        How temperatures become probabilities.
+    experts_ : dict
+        The weight of heat, features and other evidence, found by hidden seeds; see docs/evidence.md.
+    rule_ : str
+        The decision, or the rule on temperatures where labels go by heat alone.
+    seed_columns_ : dict
+        The names of the columns of node and label in the file of seeds, if the command line read them; it names the
+        columns of a sheet of suggestions so. Empty after `fit`.
+
+    Examples
+    --------
+    >>> import networkx as nx
+    >>> import isotherm as iso
+    >>> club = nx.karate_club_graph()
+    >>> seeds = {0: "Mr. Hi", 1: "Mr. Hi", 3: "Mr. Hi", 33: "Officer", 32: "Officer", 31: "Officer"}
+    >>> clf = iso.NodeClassifier().fit(club, seeds)
+    >>> clf.labels_[[4, 14]].tolist()
+    ['Mr. Hi', 'Officer']
+    """
+
+    def __init__(
+        self,
+        decision: str = "balanced",
+        class_weight: Mapping[Any, float] | None = None,
+        solver: str = "auto",
+        tol: float | None = DEFAULT_TOL,
+        max_iter: int | None = None,
+        side: str = "edges",
+        engine: str = "local",
+        n_threads: int | None = None,
+        max_memory: int | None = None,
+        threshold: str | float | None = "auto",
+        verbose: bool = False,
+    ) -> None:
+        self.decision = decision
+        self.class_weight = class_weight
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.side = side
+        self.engine = engine
+        self.n_threads = n_threads
+        self.max_memory = max_memory
+        self.threshold = threshold
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        seed_weight: Any = None,
+        features: Any = None,
+        evidence: Any = AUTO,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Label the nodes of a graph.
+
+        Parameters
+        ----------
+        X, y, seed_weight, progress
+            The graph, its seeds, and how far these are trusted; see :meth:`DirichletClassifier.fit`.
+        features : array, sparse matrix, data frame or mapping, optional
+            What is known about the nodes besides links: a row of numbers for each, by position, or by node id in a
+            mapping or in a data frame with ids as its index or in a column "node" or "id". For a bipartite graph, the
+            rows may be for one side only. See docs/evidence.md.
+        evidence : {"auto", "spectral", None}, array, data frame or mapping
+            Probabilities of the classes by another model, a row for each node and a column for each class, NaN where
+            it has none. Or "spectral" to go by the spectrum of the graph and the degrees of its nodes too. This is the
+            default without features, unless the graph has more than a million edges, which gives a warning. None to go
+            by heat (and features) alone.
+        """
+        settings = self.settings
+        graph, seeds = self._graph_and_seeds(X, y, seed_weight)
+        known = self._read_evidence(features, evidence, graph, seeds)
+        self.seed_columns_ = {}
+        return self._fit(graph, seeds, settings, progress, evidence=known)
+
+    def _read_evidence(self, features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> Evidence | None:
+        if has_probabilities(graph, seeds, self.settings):
+            return read_evidence(features, evidence, graph, seeds)
+        if features is None and (evidence is None or isinstance(evidence, str)):
+            return None
+        reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
+        raise ParameterError(f"features and evidence cannot be used here, since {reason}: leave them out")
+
+    def _evidence_for(self, seeds: Seeds) -> Evidence | None:
+        fit, evidence = self._fitted, self.fitted_.evidence
+        if evidence is None and fit.odds is not None:  # loaded from a file
+            if not set(fit.experts) <= STRUCTURAL:
+                raise ParameterError("a saved model does not hold the features that it was fitted on: fit it again")
+            return Evidence(structure=Structure(fit.graph))
+        opinion = None if evidence is None else evidence.opinion
+        if opinion is not None and opinion.shape[1] != seeds.n_classes:
+            raise ParameterError("the classes have changed, and evidence has a column for each class: fit again")
+        return evidence
+
+    @property
+    def experts_(self) -> dict[str, float]:
+        """The weight of each expert, by its name."""
+        return self._fitted.experts
+
+
+def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
+    """The classifier in which this decides labels: a decision on probabilities, or a rule on temperatures.
+
+    >>> classifier_by("probable"), classifier_by("vanilla", tol=1e-6)
+    (NodeClassifier(decision='probable'), DirichletClassifier(rule='vanilla', tol=1e-06))
+    """
+    return NodeClassifier(rule, **parameters) if rule in DECISIONS else DirichletClassifier(rule, **parameters)
+
+
+def load(path: str | os.PathLike[str]) -> GraphClassifier:
+    """Read a classifier that was saved with its method ``save``; it gives the same answers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import isotherm as iso
+    >>> path = Path(tempfile.mkdtemp()) / "model.npz"
+    >>> rod = iso.Graph.from_edges(list("abcd"), list("bcde"))
+    >>> iso.DirichletClassifier().fit(rod, {"a": "hot", "e": "cold"}).save(path)
+    >>> iso.load(path).explain("b")["share"]
+    array([0.75, 0.25])
+    """
+    from isotherm.insight.saving import load_model  # with the readers of files, which few fits need
+
+    saved = load_model(path)
+    kind = NodeClassifier if saved.fit.settings.decision is not None else DirichletClassifier
+    clf = kind(**saved.parameters)
+    if saved.feature_names is not None:
+        clf.feature_names_in_ = saved.feature_names
+    clf.seed_columns_ = saved.seed_columns or {}
+    return clf._hold(saved.fit)

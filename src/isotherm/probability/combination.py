@@ -1,0 +1,100 @@
+"""The combination of experts by hidden seeds.
+
+The logit of a class is the log of its share among the seeds, plus the weighted sum of each expert's log-odds against
+that share. (A plain product of probabilities would count the shares several times.) The weights, from 0 to 3, maximise
+the likelihood of the classes of hidden seeds; with few hidden seeds, a ridge penalty keeps them near their prior.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import softmax
+
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.probability.evidence import Evidence
+from isotherm.probability.experts.expert import LEAST
+from isotherm.probability.optimise import minimum
+
+__all__ = ["Combination", "combine", "log_odds", "odds_of", "prior_weights"]
+
+PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
+PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
+BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weights where no seed can be hidden
+MOST_WEIGHT = 3.0
+LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """How much each expert counts.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The experts; the first is the heat.
+    weights : ndarray of shape (E,)
+        The weight of the log-odds of each.
+    shares : ndarray of shape (K,)
+        Share of each class among the seeds.
+    """
+
+    names: tuple[str, ...]
+    weights: Doubles
+    shares: Doubles
+
+    @property
+    def by_name(self) -> dict[str, float]:
+        """The weight of each expert."""
+        return dict(zip(self.names, self.weights.tolist(), strict=True))
+
+    def probabilities(self, odds: Iterable[Floats]) -> Doubles:
+        """(n, K) probabilities, from the log-odds (n, K) of each expert."""
+        found = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))
+        np.exp(found, out=found)  # no overflow, since log-odds and weights are bounded
+        found /= (found @ np.ones(len(self.shares)))[:, None]
+        return found
+
+
+def log_odds(log_probabilities: Floats, shares: Doubles) -> Floats:
+    """Log-odds (n, K) against the shares of the classes; 0 where an expert has no opinion (NaN)."""
+    odds: Floats = np.subtract(log_probabilities, np.log(shares), dtype=log_probabilities.dtype)
+    np.clip(odds, -LARGEST, LARGEST, out=odds)
+    odds[np.isnan(odds)] = 0
+    return odds
+
+
+def odds_of(probabilities: Floats, shares: Doubles) -> Floats:
+    """Log-odds (n, K) of probabilities; 0 for a row of zeros, where nothing is known."""
+    known = probabilities.any(axis=1, keepdims=True)
+    found = np.where(known, probabilities, shares.astype(probabilities.dtype))
+    np.maximum(found, LEAST, out=found)
+    return log_odds(np.log(found, out=found), shares)
+
+
+def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) -> Doubles:
+    """(E,) the weights of experts before any seed is hidden; ``blind`` if none can be hidden."""
+    prior = PRIOR_WEIGHTS | dict(evidence.prior)
+    if blind and evidence.clustered:
+        prior = dict.fromkeys(names, 0.0)
+    return np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])
+
+
+def combine(
+    names: tuple[str, ...], odds: Sequence[Floats], codes: Ints, shares: Doubles, prior: Doubles
+) -> Combination:
+    """Find the weights of experts, given their log-odds (h, K) for hidden seeds, and the classes of these.
+
+    ``prior`` (E,) are the weights to stay near.
+    """
+    stack, rows, base = np.stack(odds, dtype=np.float64), np.arange(len(codes)), np.log(shares)
+
+    def loss(weights: Doubles) -> tuple[float, Doubles]:
+        found = softmax(base + np.tensordot(weights, stack, 1), axis=1)
+        off = weights - prior
+        value = -np.log(np.maximum(found[rows, codes], 1e-300)).sum() + RIDGE / 2 * off @ off
+        found[rows, codes] -= 1
+        return float(value), np.einsum("ehk,hk->e", stack, found) + RIDGE * off
+
+    bounds = [(0.0, MOST_WEIGHT)] * len(odds)
+    return Combination(names, minimum(loss, prior, bounds=bounds), shares)

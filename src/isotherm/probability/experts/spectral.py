@@ -1,0 +1,161 @@
+"""Features from the graph itself: its spectrum, and the degrees of its nodes.
+
+The leading eigenvectors of an average over neighbours place well-connected nodes close together. They are found by
+block iteration: filter a block of columns by a Chebyshev polynomial of the average, which amplifies the leading
+eigenvectors; make the columns orthogonal; repeat. Two rounds in single precision are enough.
+
+The average is regularised by adding to each node a few neighbours of value 0. Without this, the leading eigenvectors of
+a sparse graph belong to small parts that are attached to the rest by a single edge.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats
+from isotherm.equilibrium.averages import Averaging
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.graphs import Graph
+from isotherm.probability.experts.expert import Expert, Knowledge
+from isotherm.probability.experts.links import links, mean_weight
+from isotherm.probability.experts.regression import MeanFeatures, Regression
+
+__all__ = ["Structure", "degree", "degree_features", "spectral_features", "spectrum"]
+
+BLOCKS, LARGE = 2, 20_000  # blocks of columns; graphs with more nodes than LARGE get one
+COLUMNS = kernels.WIDTHS[-1]  # columns of a block
+REGULARISATION = 0.02  # zero-valued pseudo-degree, in mean degrees
+ROUNDS, DEGREE = 2, 10  # rounds of the iteration; Chebyshev degree
+LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # clip range and safety factor of the filter cut-off
+LEAST_SQUARE = 1e-7  # columns with a smaller relative squared length are numerically dependent
+SPECTRAL_C = 5.0  # inverse penalty of the regression on the spectrum
+
+
+def spectrum(known: Knowledge) -> Expert | None:
+    """Regression on the spectrum of the graph."""
+    if known.evidence.structure is None:
+        return None
+    rows, _ = known.evidence.structure.features(known.options)
+    return Regression(MeanFeatures(rows), known.seeds, c=SPECTRAL_C)
+
+
+def degree(known: Knowledge) -> Expert | None:
+    """Regression on the degree of the node."""
+    if known.evidence.structure is None:
+        return None
+    _, rows = known.evidence.structure.features(known.options)
+    return Regression(MeanFeatures(rows), known.seeds)
+
+
+class Structure:
+    """The spectrum and degrees of a graph, computed once; they do not depend on seeds."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._found: tuple[Floats, Floats] | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:  # features are not pickled
+        return Structure, (self.graph,)
+
+    def features(self, options: SolveOptions) -> tuple[Floats, Floats]:
+        """Rows of the spectrum, of length 1, and rows of the degree."""
+        if self._found is None:
+            rows = spectral_features(self.graph, options)
+            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            np.divide(rows, lengths, out=rows, where=lengths > 0)
+            self._found = rows, degree_features(self.graph)
+        return self._found
+
+
+def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = None) -> Floats:
+    """(n, d) the leading eigenvectors of the regularised average except the first, times their eigenvalues."""
+    spectrum = _Spectrum(graph, options)
+    x = spectrum.start(blocks or (BLOCKS if graph.n_nodes <= LARGE else 1))
+    low, means = 0.0, spectrum.averages(x)
+    for _ in range(ROUNDS):
+        x = spectrum.orthogonal(spectrum.filtered(x, means, low))
+        means = spectrum.averages(x)
+        values, turn = spectrum.eigenpairs(x, means)
+        low = MARGIN * float(np.clip(values[0], LOWEST, HIGHEST))
+    return spectrum.turned(x, turn[:, ::-1][:, 1:] * np.maximum(values[::-1][1:], 0))
+
+
+def degree_features(graph: Graph) -> Doubles:
+    """(n, 2) the logarithm of the degree of each node, in mean edges, and its square, standardised."""
+    csr = links(graph)
+    logs = np.log1p(csr.sums / mean_weight(csr))
+    found = np.stack([logs, logs**2], axis=1)
+    spread = found.std(axis=0)
+    return (found - found.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+class _Spectrum:
+    """The regularised average of a graph, applied to blocks of columns: arrays (n, 16) in single precision.
+
+    It is symmetric in the inner product that weights nodes by their regularised degree.
+    """
+
+    def __init__(self, graph: Graph, options: SolveOptions) -> None:
+        csr = links(graph)
+        degrees = csr.sums
+        self.degrees = (degrees + REGULARISATION * (degrees.mean() or 1)).astype(np.float32)
+        scale = np.divide(1, self.degrees, out=np.zeros_like(self.degrees), where=degrees > 0)
+        self.average = Averaging(csr, scale, n_threads=options.threads)
+
+    def start(self, blocks: int) -> list[Floats]:
+        """Random blocks, and a constant first column."""
+        rng, n = np.random.default_rng(0), len(self.degrees)
+        count = min(blocks, -(-n // COLUMNS))
+        x = [rng.standard_normal((n, COLUMNS), dtype=np.float32) for _ in range(count)]
+        x[0][:, 0] = 1
+        return x
+
+    def averages(self, x: list[Floats]) -> list[Floats]:
+        """The average over neighbours; 0 at isolated nodes."""
+        return [self.average @ block for block in x]
+
+    def filtered(self, x: list[Floats], means: list[Floats], low: float) -> list[Floats]:
+        """Apply the Chebyshev polynomial that is at most 1 between -1 and ``low``, and large above.
+
+        ``means`` are the averages of x.
+        """
+        center, radius = np.float32((low - 1) / 2), np.float32((low + 1) / 2)
+        return [self._filtered(*pair, center, radius) for pair in zip(x, means, strict=True)]
+
+    def _filtered(self, before: Floats, mean: Floats, center: np.float32, radius: np.float32) -> Floats:
+        now: Floats = (mean - center * before) / radius
+        doubled, shift = self.average.times(2 / radius), 2 * center / radius
+        for _ in range(DEGREE - 1):
+            after = doubled @ now  # 2 (mean of now - center now) / radius - before
+            after -= before
+            after -= np.multiply(now, shift, out=before)
+            before, now = now, after
+        return now
+
+    def orthogonal(self, x: list[Floats]) -> list[Floats]:
+        """The same space with columns that are orthogonal by degree; dependent columns become small."""
+        products = self._products(x, x)
+        lengths = np.sqrt(np.maximum(np.diag(products), np.finfo(np.float32).tiny))
+        squares, turn = np.linalg.eigh(products / np.outer(lengths, lengths))
+        turn /= np.sqrt(np.maximum(squares, squares[-1] * LEAST_SQUARE)) * lengths[:, None]
+        return [self.turned(x, part) for part in np.hsplit(turn, len(x))]
+
+    def eigenpairs(self, x: list[Floats], means: list[Floats]) -> tuple[Doubles, Doubles]:
+        """Eigenvalues of the average restricted to orthogonal columns, ascending, and the rotation to its vectors."""
+        products = self._products(x, means)
+        values, turn = np.linalg.eigh((products + products.T) / 2)
+        return values, turn
+
+    def _products(self, x: list[Floats], y: list[Floats]) -> Doubles:
+        """The inner products of columns, by degree."""
+        weighted = [self.degrees[:, None] * block for block in x]
+        return np.block([[left.T @ right for right in y] for left in weighted]).astype(np.float64)
+
+    def turned(self, x: list[Floats], turn: Doubles) -> Floats:
+        """(n, d) the product of all columns with the matrix ``turn``."""
+        parts = np.split(turn.astype(np.float32), len(x))
+        found: Floats = x[0] @ parts[0]
+        for block, part in zip(x[1:], parts[1:], strict=True):
+            found += block @ part
+        return found

@@ -1,0 +1,240 @@
+"""What hidden seeds teach: how temperatures become probabilities, and how much each expert counts.
+
+Heat is an expert too: its calibrated probabilities are combined with the other experts of a `Panel`. `learn` hides
+seeds to fit calibration and weights; the frozen `Learnt` that it returns can be used again after a few seeds changed.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from isotherm import engines
+from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers import Solution
+from isotherm.graphs import Graph
+from isotherm.probability.calibration import Calibration, calibrate
+from isotherm.probability.combination import Combination, combine, log_odds, odds_of, prior_weights
+from isotherm.probability.evidence import Evidence
+from isotherm.probability.experts import EXPERTS, HEAT, Expert, Knowledge, Question
+from isotherm.probability.experts.regression import AT_ONCE
+from isotherm.probability.hidden_seeds import HiddenLabels, HiddenSeeds, hide_seeds
+from isotherm.probability.node_features import FeatureField, Features, over_neighbours
+from isotherm.probability.optimise import fitting_threads
+from isotherm.probability.trial import Trial
+from isotherm.seeds import Seeds
+
+__all__ = ["Learnt", "Panel", "dirichlet_problem", "learn", "rough_solver"]
+
+FEW_CHANGES = 0.05  # share of changed seeds up to which what was learnt is kept
+ROUGH_TOL = 1e-2  # tolerance of solves without the hidden seeds; sampling noise dominates
+
+Odds: TypeAlias = NDArray[np.float32]  # (E, n, K) log-odds of each expert
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What hidden seeds taught.
+
+    Attributes
+    ----------
+    seeds
+        The seeds that it was learnt from.
+    calibration
+        How temperatures become probabilities; not judged.
+    trial
+        The final probabilities of the hidden seeds, by cross-validation.
+    combination
+        How much each expert counts; None if heat is the only one.
+    """
+
+    seeds: Seeds
+    calibration: Calibration
+    trial: Trial
+    combination: Combination | None = None
+
+    def moved(self, seeds: Seeds, mean: Doubles, panel: "Panel | None") -> "Learnt | None":
+        """The same for slightly other seeds with these mean temperatures (K,); None if it has to be learnt anew.
+
+        Slopes, biases, lapse rate, weights and the trial are kept.
+        """
+        names = None if self.combination is None else self.combination.names
+        if names != (None if panel is None else panel.names) or not _few_changes(self.seeds, seeds):
+            return None
+        shares = seeds.smoothed_shares
+        combination = None if self.combination is None else replace(self.combination, shares=shares)
+        return replace(self, calibration=replace(self.calibration, shares=shares, mean=mean), combination=combination)
+
+    def probabilities(self, field: FeatureField, panel: "Panel | None") -> tuple[Doubles, Odds | None]:
+        """Probabilities (n, K) of all nodes, and the log-odds of each expert; zero rows where nothing is known."""
+        heat = self.calibration.probabilities(field)
+        if panel is None or self.combination is None:
+            return heat, None
+        shares, known = self.calibration.shares, heat.any(axis=1)
+        odds = np.empty((len(panel.names), *heat.shape), np.float32)  # filled in turn, since it may be large
+        odds[0] = odds_of(heat.astype(np.float32), shares)
+        with panel.threads():
+            for place, each in enumerate(panel.odds(shares, field), start=1):
+                odds[place] = each
+        found = self.combination.probabilities(odds)
+        if not panel.evidence.beyond_links:
+            found[~known] = 0
+        return found, odds
+
+    def of_new_nodes(self, weights: csr_array, temperatures: Floats, seeds: Seeds, odds: Odds | None) -> Doubles:
+        """Probabilities (m, K) of new nodes with edge weights (m, n) to the nodes of the graph.
+
+        The log-odds of experts other than heat are the means over the neighbours.
+        """
+        heat = self.calibration.probabilities(FeatureField.of_new_nodes(weights, seeds, temperatures))
+        if self.combination is None or odds is None:
+            return heat
+        others = (over_neighbours(weights, each) for each in odds[1:])
+        found = self.combination.probabilities([odds_of(heat, self.calibration.shares), *others])
+        return np.where(weights.sum(axis=1)[:, None] > 0, found, 0)
+
+
+class Panel:
+    """All experts besides heat that apply to the evidence.
+
+    Parameters
+    ----------
+    evidence
+        What is known about nodes.
+    graph
+        The graph.
+    seeds
+        All seeds; some may be hidden when experts are asked.
+    options
+        How kernels run.
+    """
+
+    def __init__(self, evidence: Evidence, graph: Graph, seeds: Seeds, options: SolveOptions) -> None:
+        self.evidence, self.seeds = evidence, seeds
+        self._work = 0 if evidence.features is None else AT_ONCE * evidence.features.size
+        known = Knowledge(evidence, graph, seeds, options)
+        with self.threads():
+            made = {name: make(known) for name, make in EXPERTS.items()}
+        self.experts: dict[str, Expert] = {name: expert for name, expert in made.items() if expert is not None}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Heat, and the experts of the panel."""
+        return (HEAT, *self.experts)
+
+    def threads(self) -> object:
+        """Limits the threads of linear algebra, unless the features are large."""
+        return fitting_threads(self._work)
+
+    def odds(self, shares: Doubles, field: FeatureField) -> Iterator[Floats]:
+        """The log-odds of each expert for all nodes, in turn."""
+        everyone = np.arange(len(self.seeds.nodes))
+        question = Question(self.seeds, everyone, field.warmest() if self.evidence.clustered else everyone)
+        for expert in self.experts.values():
+            yield log_odds(expert.log_probabilities(question), shares)
+
+    def hidden_odds(self, nodes: Ints, shares: Doubles, warmest: NDArray[np.int32]) -> list[Floats]:
+        """The log-odds of each expert for some seeds, while these are hidden."""
+        hidden = np.searchsorted(self.seeds.nodes, nodes)
+        visible = np.setdiff1d(np.arange(len(self.seeds.nodes)), hidden)
+        question = Question(self.seeds, visible, warmest, hidden)
+        return [log_odds(expert.log_probabilities(question), shares) for expert in self.experts.values()]
+
+    def weigh(self, trial: Trial, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:
+        """The weights of the experts, and the trial of the combined probabilities, given the trial of the heat."""
+        prior = prior_weights(self.names, self.evidence, blind=not len(trial.codes))
+        if not len(trial.codes):
+            return Combination(self.names, prior, shares), trial
+        parts = [self.hidden_odds(nodes, shares, warmest) for nodes, warmest in hidden.batches()]
+        odds = [log_odds(np.log(trial.probabilities), shares)]
+        odds += [np.concatenate(each) for each in zip(*parts, strict=True)]
+        found = np.empty_like(trial.probabilities)
+        for fold in trial.each_fold():
+            rest = combine(self.names, [each[~fold] for each in odds], trial.codes[~fold], shares, prior)
+            found[fold] = rest.probabilities([each[fold] for each in odds])
+        known: Mask = np.ones(len(trial.codes), bool) if self.evidence.beyond_links else trial.known
+        combined = trial._replace(known=known, probabilities=np.where(known[:, None], found, trial.probabilities))
+        return combine(self.names, odds, trial.codes, shares, prior), combined
+
+
+def learn(
+    field: Features,
+    graph: Graph,
+    seeds: Seeds,
+    solve: Callable[[Seeds], Features],
+    *,
+    panel: Panel | None = None,
+    label: HiddenLabels | None = None,
+) -> Learnt:
+    """Hide seeds, and fit calibration and weights of experts to them.
+
+    Parameters
+    ----------
+    field
+        Features of all nodes, from the fit with all seeds.
+    graph, seeds
+        The graph and all its seeds.
+    solve
+        Solves with some of the seeds; see `rough_solver`.
+    panel
+        The experts besides heat.
+    label
+        A rule on temperatures, if it decides the labels; it labels the hidden seeds.
+    """
+    clustered = panel is not None and panel.evidence.clustered
+    hidden = hide_seeds(seeds, graph, solve, label=label, need_warmest=clustered)
+    calibration, trial = calibrate(hidden, field, seeds)
+    if panel is None:
+        return Learnt(seeds, calibration, trial)
+    with panel.threads():
+        combination, combined = panel.weigh(trial, hidden, calibration.shares)
+    return Learnt(seeds, calibration, combined, combination)
+
+
+def dirichlet_problem(graph: Graph, seeds: Seeds, side: str) -> Problem:
+    """One column for each class: its seeds are held at 1, all others at 0."""
+    return Problem(graph, seeds.nodes, seeds.values, seeds.n_classes, weights=seeds.weights, side=side)
+
+
+def rough_solver(
+    problem: Problem, solution: Solution, options: SolveOptions, neighbours: Doubles
+) -> Callable[[Seeds], FeatureField]:
+    """Solves with some of the seeds, as roughly as calibration allows; ``solution`` is the one with all seeds.
+
+    With cg, a third of its iterations plus two are enough. A loose tolerance would take more iterations, because cg
+    first needs an estimate of the absorption time. No solve starts from the temperatures of the fit: these would leak
+    the hidden labels.
+    """
+    options = rough_options(options, solution)
+
+    def solve(seeds: Seeds) -> FeatureField:
+        found = engines.solve(dirichlet_problem(problem.graph, seeds, problem.side), options)
+        return FeatureField.of(problem.graph, seeds, found.temperatures, problem.side, neighbours)
+
+    return solve
+
+
+def rough_options(options: SolveOptions, solution: Solution) -> SolveOptions:
+    """How to solve without the hidden seeds; see `rough_solver`."""
+    if options.tol is None:
+        return options
+    if solution.solver == "cg":
+        return replace(options, solver="cg", tol=None, max_iter=2 + math.ceil(solution.iterations / 3))
+    solver = solution.solver if solution.solver == "elimination" else options.solver  # already chosen by "auto"
+    return replace(options, solver=solver, tol=max(options.tol, ROUGH_TOL))
+
+
+def _few_changes(before: Seeds, after: Seeds) -> bool:
+    """Whether the classes are the same, and few seeds were added, removed or relabelled."""
+    if not np.array_equal(before.classes, after.classes) or before.weights is not None or after.weights is not None:
+        return False
+    same = np.intersect1d(before.nodes, after.nodes, assume_unique=True)
+    alike = before.codes[np.searchsorted(before.nodes, same)] == after.codes[np.searchsorted(after.nodes, same)]
+    kept = int(np.count_nonzero(alike))
+    return len(before.nodes) + len(after.nodes) - 2 * kept <= FEW_CHANGES * len(before.nodes)

@@ -1,0 +1,130 @@
+"""A trial of probabilities: what they were for hidden seeds, and how often such labels were right."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from isotherm.arrays import Doubles, Ints, Mask
+
+__all__ = ["BINS", "Judgement", "Reliability", "Trial", "reliability"]
+
+BINS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """A reliability diagram: labels sorted by confidence, in bins of equal size.
+
+    Attributes
+    ----------
+    confidence, accuracy : ndarray of shape (bins,)
+        Mean confidence of the labels in each bin, and the share of them that are right.
+    count : ndarray of shape (bins,)
+        Number of labels in each bin.
+    """
+
+    confidence: Doubles
+    accuracy: Doubles
+    count: Ints
+
+    @property
+    def error(self) -> float:
+        """The expected calibration error: mean absolute difference between confidence and accuracy of a bin."""
+        gaps = np.abs(self.confidence - self.accuracy)
+        return float(np.average(gaps, weights=self.count)) if len(gaps) else 0.0
+
+
+def reliability(confidence: Doubles, right: Mask, *, bins: int = BINS) -> Reliability:
+    """Compare the confidence of labels with how often they are right.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n,)
+        Confidence of each label.
+    right : ndarray of bool, shape (n,)
+        Which labels are right.
+    bins : int
+        Number of bins; their sizes differ by one at most.
+
+    Examples
+    --------
+    >>> found = reliability(np.array([0.9, 0.5, 0.7, 0.9]), np.array([True, False, True, True]), bins=2)
+    >>> found.confidence, found.accuracy
+    (array([0.6, 0.9]), array([0.5, 1. ]))
+    >>> round(found.error, 3)
+    0.1
+    """
+    parts = [part for part in np.array_split(np.argsort(confidence, kind="stable"), bins) if len(part)]
+    return Reliability(
+        np.array([confidence[part].mean() for part in parts]),
+        np.array([right[part].mean() for part in parts]),
+        np.array([len(part) for part in parts], dtype=np.int64),
+    )
+
+
+class Judgement(NamedTuple):
+    """How good the probabilities are, for the labels that a rule chose.
+
+    Attributes
+    ----------
+    error
+        Expected calibration error of the labels; NaN if no seed was hidden.
+    misfits
+        One minus the score of each seed's own class, ascending; 1 for a seed that is never hidden.
+    """
+
+    error: float
+    misfits: Doubles
+
+
+class Trial(NamedTuple):
+    """Hidden seeds and their probabilities.
+
+    Attributes
+    ----------
+    nodes
+        (h,) positions of the seeds in the graph.
+    codes
+        (h,) their class numbers.
+    fold
+        (h,) the number of the fold in which each was hidden.
+    known
+        (h,) whether anything was known about the seed while it was hidden: it was reached, or had other evidence.
+    probabilities
+        (h, K) cross-validated; where nothing is known, the shares of the classes.
+    n_lone
+        Number of seeds that are never hidden, because each is the only one of its class.
+    labels
+        (h,) class numbers given by a rule on temperatures while hidden, -1 where unreached; None if probabilities
+        decide the labels.
+    """
+
+    nodes: Ints
+    codes: Ints
+    fold: Ints
+    known: Mask
+    probabilities: Doubles
+    n_lone: int
+    labels: Ints | None = None
+
+    @property
+    def n_known(self) -> int:
+        """Number of hidden seeds about which something is known."""
+        return int(np.count_nonzero(self.known))
+
+    def judged(self, labels: Ints, scores: Doubles | None = None) -> Judgement:
+        """Judge the labels (h,) of a rule; ``scores`` (h, K) are its scores, by default the probabilities."""
+        lone = np.ones(self.n_lone)  # if such a seed were hidden, its class would be unknown
+        if not self.n_known:
+            return Judgement(np.nan, lone)
+        codes, labels, rows = self.codes[self.known], labels[self.known], np.arange(self.n_known)
+        error = reliability(self.probabilities[self.known][rows, labels], codes == labels).error
+        own = (self.probabilities if scores is None else scores)[self.known][rows, codes]
+        return Judgement(error, np.sort(np.append(1 - own, lone)))
+
+    def each_fold(self) -> Iterator[Mask]:
+        """The hidden seeds of each fold, as masks."""
+        for number in range(int(self.fold.max(initial=-1)) + 1):
+            yield self.fold == number
