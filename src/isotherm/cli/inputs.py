@@ -8,7 +8,6 @@ files or a classifier that ``isotherm classify --save`` wrote. Options that a co
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
@@ -31,7 +30,7 @@ from isotherm.cli.terminal.process import exit_cleanly, hidden_panics
 from isotherm.cli.terminal.text import shown
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.graph_classifier import GraphClassifier
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout
     from isotherm.io.labelled import LabelOptions, MatchedLabels
@@ -193,7 +192,7 @@ def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tu
 
 def read_answers(
     names: Sequence[str],
-    clf: "DirichletClassifier",
+    clf: "GraphClassifier",
     job: Job,
     *,
     model: str,
@@ -252,38 +251,52 @@ def inputs_of(fitting: Fitting) -> list[str]:
 
 def check_options(fitting: Fitting) -> None:
     """Refuse options that would have no effect without another one."""
-    table, solving = fitting.table, fitting.solving
+    from isotherm.labelling.decisions import DECISIONS
+
+    by_probability = fitting.rule in DECISIONS
     needs = {
         "threshold": ("--multi-label", fitting.kinds.multi_label),
-        "open_share": ("--stop labels", solving.stop == "labels"),
-        "scheduler": ("--engine dask", solving.engine == "dask"),
-        **dict.fromkeys(("k", "metric", "scale"), ("--vectors or --text", table.wanted)),
+        "open_share": ("--stop labels", fitting.solving.stop == "labels"),
+        "scheduler": ("--engine dask", fitting.solving.engine == "dask"),
+        **dict.fromkeys(("k", "metric", "scale"), ("--vectors or --text", fitting.table.wanted)),
     }
     for name in changed_options(fitting):
         other, given = needs.get(name, ("", True))
         if not given:
             raise UsageError(f"{option_name(name)} is for {other}: add that, or {leave_out(name)}")
+        if name in ("class_weight", "features", "evidence") and not by_probability:
+            why = f"is for probabilities, and --rule {fitting.rule} goes by temperatures alone"
+            raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule balanced")
+        if name in ("stop", "open_share", "no_confidence") and by_probability:
+            why = f"is for rules on temperatures, and --rule {fitting.rule} goes by probabilities"
+            raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule centered")
 
 
-def classifier_of(fitting: Fitting, classes: Iterable[Any]) -> "DirichletClassifier":
+def classifier_of(fitting: Fitting, classes: Iterable[Any]) -> "GraphClassifier":
     """The classifier that the options ask for, not fitted yet."""
-    from isotherm.classifier import DirichletClassifier
+    from isotherm.labelling.decisions import DECISIONS
+    from isotherm.node_classifier import classifier_by
 
-    weights = class_weights(fitting.class_weight, classes)
-    return DirichletClassifier(rule=fitting.rule, class_weight=weights, **fitting.solving.for_classifier())
+    parameters = fitting.solving.for_classifier()
+    if fitting.rule in DECISIONS:
+        weights = class_weights(fitting.class_weight, classes)
+        return classifier_by(fitting.rule, class_weight=weights, **parameters)
+    return classifier_by(fitting.rule, **parameters, **fitting.solving.for_temperatures())
 
 
-def fit_files(names: Sequence[str], fitting: Fitting, job: Job) -> "tuple[DirichletClassifier, Files]":
+def fit_files(names: Sequence[str], fitting: Fitting, job: Job) -> "tuple[GraphClassifier, Files]":
     """Read a graph and its seeds, and fit a classifier on them."""
+    from isotherm.node_classifier import NodeClassifier
+
     edges, seeds = names
     files = read_files(edges, seeds, fitting, job)
-    features = _read_features(files, fitting, job)
-    connect_to_cluster(fitting.solving)
     clf = classifier_of(fitting, files.seeds.classes.tolist())
-    evidence = _evidence(files, fitting)
+    known: dict[str, Any] = {}
+    if isinstance(clf, NodeClassifier):
+        known = {"features": _read_features(files, fitting, job), "evidence": _evidence(files, fitting)}
+    connect_to_cluster(fitting.solving)
     with job.stage("solving") as bar, usage_errors():
-        progress = bar.errors(fitting.solving.tol)
-        clf.fit(files.graph, files.seeds, features=features, evidence=evidence, progress=progress)
+        clf.fit(files.graph, files.seeds, progress=bar.errors(fitting.solving.tol), **known)
     clf.seed_columns_ = files.seeds_layout.seed_columns
     return clf, files
 
@@ -302,7 +315,7 @@ def _read_features(files: Files, fitting: Fitting, job: Job) -> Any:
 def _evidence(files: Files, fitting: Fitting) -> Any:
     """The argument ``evidence`` of `fit`; for the graph of a table it is the columns of the table, by default."""
     if files.vectors is not None and fitting.evidence == "auto":
-        from isotherm.insight.experts.evidence import Evidence
+        from isotherm.probability.evidence import Evidence
 
         return Evidence.of_table(files.vectors)
     return None if fitting.evidence == "none" else fitting.evidence
@@ -326,10 +339,9 @@ def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
     edges, seeds = names
     files = read_files(edges, seeds, fitting, job)
     from isotherm.labelling.estimate import estimate_fit
-    from isotherm.labelling.settings import Settings
 
     n_classes = files.seeds.n_classes
-    settings = Settings.of(**classifier_of(fitting, files.seeds.classes.tolist()).get_params())
+    settings = classifier_of(fitting, files.seeds.classes.tolist()).settings
     estimate = estimate_fit(files.graph, n_classes, settings, confidence=not fitting.solving.no_confidence)
     several = " with several labels each" if files.seeds.several else ""
     job.say(str(files), f"{files.graph!r}, {len(files.seeds.nodes):,} seeds{several}")
@@ -348,9 +360,8 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
     edges, seeds = names
     files = read_files(edges, seeds, fitting, job, unread=True)
     from isotherm.graphs.packed import PackedGraph
-    from isotherm.insight.scattered.labels import check_target_folder, label_on_workers
-    from isotherm.insight.scattered.parts import Columns
-    from isotherm.labelling.settings import Settings
+    from isotherm.labelling.remote import label_remotely
+    from isotherm.labelling.rows import Columns
 
     clf = classifier_of(fitting, files.seeds.classes.tolist())
     columns = Columns(
@@ -361,14 +372,12 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
         min_confidence=results.min_confidence,
     )
     assert isinstance(files.graph, PackedGraph)
-    with usage_errors(OUTPUT):
-        check_target_folder(Path(results.output), force=results.force)
     connect_to_cluster(fitting.solving)
     with exit_cleanly(), job.stage("solving") as bar, usage_errors(OUTPUT):
-        done = label_on_workers(
+        done = label_remotely(
             files.graph,
             files.seeds,
-            Settings.of(**clf.get_params()),
+            clf.settings,
             results.output,
             columns=columns,
             force=results.force,
@@ -376,15 +385,15 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
         )
     counts = ", ".join(f"{label}: {count:,}" for label, count in done.counts.items())
     return (
-        f"{files}\n\n{done.rows:,} rows written to {results.output} by the workers, with the rule {done.rule} and by "
-        f"heat alone, after {done.solution.iterations} iterations\n{counts}, unreached: {done.unreached:,}"
+        f"{files}\n\n{done.rows:,} rows written to {results.output} by the workers, who go by heat alone: rule "
+        f"{done.rule}, {done.solution.iterations} iterations\n{counts}, unreached: {done.unreached:,}"
     )
 
 
 class Fitted(NamedTuple):
     """A classifier, and the layouts of the files that it was fitted on; empty for a saved one."""
 
-    clf: "DirichletClassifier"
+    clf: "GraphClassifier"
     layouts: str = ""
 
 
@@ -413,20 +422,20 @@ class Source:
             return Fitted(clf, str(files))
         for name in changed_options(fitting, allowed=later):
             raise UsageError(f"{self.files[0]} is fitted already: {leave_out(name)}, or give the edges and the seeds")
-        clf = load_model(self.files[0], job)
-        if fitting.solving.threads is not None:
-            clf.n_threads = fitting.solving.threads
-        if fitting.solving.no_confidence:
-            clf.calibration = None
-        return Fitted(clf)
+        return Fitted(load_model(self.files[0], job, threads=fitting.solving.threads))
 
 
-def load_model(path: str, job: Job) -> "DirichletClassifier":
-    """The classifier that ``isotherm classify --save`` wrote."""
+def load_model(path: str, job: Job, *, threads: int | None = None) -> "GraphClassifier":
+    """The classifier that ``isotherm classify --save`` wrote, to be used with so many threads."""
     with job.stage("reading"), usage_errors():
-        from isotherm.classifier import load
+        from isotherm.node_classifier import load
 
-        return load(path)
+        clf = load(path)
+    if threads is not None:
+        fit = clf.set_params(n_threads=threads).fitted_
+        solving = replace(fit.options, threads=threads)
+        clf._hold(replace(fit, settings=replace(fit.settings, solving=solving)))
+    return clf
 
 
 def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", *, seedless: bool = False) -> Source:
@@ -434,7 +443,7 @@ def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", 
 
     With ``seedless``, edges alone are allowed too.
     """
-    from isotherm.io.writing.models import is_model
+    from isotherm.io.models import is_model
 
     given = list(arguments)
     count = 1 if given and (is_model(given[0]) or _may_be_model(given)) else 2

@@ -16,13 +16,13 @@ from isotherm.cli.options import (
     changed_options,
     option,
 )
-from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
+from isotherm.cli.outputs import calibrate, check_results, write_results
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, option_name
 
 if TYPE_CHECKING:
-    from isotherm.classifier import DirichletClassifier
     from isotherm.cli.inputs import Files
+    from isotherm.graph_classifier import GraphClassifier
     from isotherm.study.tables import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]
@@ -82,14 +82,12 @@ def classify(
             job.say(*[f"nothing is labelled or written, so these options had no effect: {unused}"] * bool(unused))
             return
         clf, files = fit_files(names, fitting, job)
-        check_kept(clf, results)
-        calibration = calibrated(clf, job)
+        calibrate(clf, results, job)
         hidden = _hidden_accuracy(clf, files, job) if confidence else None
         summary = write_results(
             clf,
             results,
             job,
-            calibration=calibration,
             layouts=files.layouts,
             repeated_edges_counted=files.counted,
             warnings=job.warnings,
@@ -98,7 +96,7 @@ def classify(
         job.say(f"{files}\n\n{summary.text()}")
 
 
-def _hidden_accuracy(clf: "DirichletClassifier", files: "Files", job: Job) -> "HiddenAccuracy | None":
+def _hidden_accuracy(clf: "GraphClassifier", files: "Files", job: Job) -> "HiddenAccuracy | None":
     """For a table: how well hidden seeds are found, and how well without the graph."""
     if files.vectors is None:
         return None

@@ -89,6 +89,7 @@ def explain(
                 explanations if for_people or json else [],
                 top=SEEDS if for_people and top is None else top,
                 paths=PATHS if paths is None else paths,
+                confidence=not fitting.solving.no_confidence,
             )
         if layouts:
             job.say(f"{layouts}\n")
