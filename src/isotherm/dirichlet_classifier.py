@@ -18,7 +18,6 @@ from typing import Any, Self
 from isotherm.arrays import Mask
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.graph_classifier import GraphClassifier
-from isotherm.labelling.certification import certified
 
 __all__ = ["DirichletClassifier"]
 
@@ -158,4 +157,6 @@ class DirichletClassifier(GraphClassifier):
     @property
     def certified_(self) -> Mask:
         """(n,) nodes whose label is certainly that of exact equilibrium."""
+        from isotherm.labelling.certification import certified  # few fits need it
+
         return certified(self._fitted)

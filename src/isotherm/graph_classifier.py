@@ -3,7 +3,7 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,11 @@ from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
 from isotherm.graphs.other_libraries import node_attribute
-from isotherm.insight.explanation import Explainer, Explanation
-from isotherm.insight.suggestion import suggest_next
-from isotherm.labelling import exports
-from isotherm.labelling.best_scores import BestScores
-from isotherm.labelling.changes import changed_seeds
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.fitting import fit as fit_graph
 from isotherm.labelling.inputs import filled, graph_and_labels, new_edges, nodes_in
 from isotherm.labelling.label_sets import LabelSets
-from isotherm.labelling.progress import error_bar
-from isotherm.labelling.rows import Columns
+from isotherm.labelling.outcomes import BestScores
 from isotherm.labelling.settings import Settings
 from isotherm.labelling.whole_graph import WholeGraph
 from isotherm.probability.calibration import Calibration
@@ -35,6 +29,9 @@ from isotherm.probability.evidence import Evidence
 from isotherm.seeds import Seeds, as_seeds
 from isotherm.seeds.encoding import Labels, encode_labels
 from isotherm.seeds.series import has_index
+
+if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
+    from isotherm.insight.explanation import Explainer, Explanation
 
 __all__ = ["GraphClassifier"]
 
@@ -72,12 +69,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         evidence: Evidence | None = None,
         before: Fit | None = None,
     ) -> Self:
-        with error_bar(self.tol, show=self.verbose, progress=progress) as bar:
+        if progress is not None or not self.verbose:
+            return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=progress))
+        from isotherm.labelling.progress import error_bar
+
+        with error_bar(self.tol) as bar:
             return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=bar))
 
     def _hold(self, fit: Fit) -> Self:
         """Store a fit."""
-        self.fitted_, self._explainer = fit, Explainer(fit)
+        self.fitted_ = fit
+        self._explainer: Explainer | None = None
         self.n_features_in_ = fit.graph.n_nodes
         self.n_iter_ = max(1, fit.outcome.solution.iterations)
         return self
@@ -100,6 +102,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         progress : callable, optional
             As for `fit`.
         """
+        from isotherm.labelling.changes import changed_seeds
+
         before = self._fitted
         seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
         seeds.warn_about_rare()
@@ -232,7 +236,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         else:
             found, names = fit.probabilities(self._new_edges(X)), None
         container = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
-        return exports.contained(container, found, self.classes_.tolist(), names)
+        if container == "default":
+            return found
+        from isotherm.labelling.exports import contained
+
+        return contained(container, found, self.classes_.tolist(), names)
 
     def predict_set(self, coverage: float = 0.9) -> Mask:
         """For each node the classes that it may have, shape (n, K): a share ``coverage`` of the sets has the right one.
@@ -271,16 +279,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             raise TypeError("labels by node need the graph of the fit: pass it as X")
         return WholeGraph(self.graph_, self.graph_.index(list(labels))), list(labels.values())
 
-    def explain(self, node: Any, *, top: int | None = None) -> Explanation:
+    def explain(self, node: Any, *, top: int | None = None) -> "Explanation":
         """The seeds that heat a node, with shares that add up to 1: a table of "seed", "label" and "share".
 
         With ``top``, only the seeds with the largest shares.
         """
         return self.explain_many([node], top=top)[0]
 
-    def explain_many(self, nodes: Iterable[Any], *, top: int | None = None) -> list[Explanation]:
+    def explain_many(self, nodes: Iterable[Any], *, top: int | None = None) -> "list[Explanation]":
         """The seeds that heat each of some nodes, found for 16 nodes at once; see :meth:`explain`."""
-        check_is_fitted(self)
+        from isotherm.insight.explanation import Explainer
+
+        fit = self._fitted
+        self._explainer = self._explainer or Explainer(fit)  # prepares its solver once
         return self._explainer.explain(nodes, top=top)
 
     def suggest(
@@ -316,6 +327,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         >>> iso.DirichletClassifier().fit(star, {"a": 0, "b": 1}).suggest(1)
         array(['hub'], dtype=object)
         """
+        from isotherm.insight.suggestion import suggest_next
+
         chosen, values = suggest_next(self._fitted, k, policy=policy, label=label, among=among)
         nodes = self.graph_.nodes[chosen]
         return (nodes, values) if return_values else nodes
@@ -335,11 +348,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         >>> clf.to_polars()["label"].to_list()
         ['hot', 'cold', 'cold']
         """
-        return exports.to_polars(self._fitted, _frame_columns(probabilities, temperatures))
+        from isotherm.labelling.exports import to_polars
+
+        return to_polars(self._fitted, probabilities, temperatures)
 
     def to_pandas(self, *, probabilities: bool = False, temperatures: bool = False) -> Any:
         """The results as a data frame of pandas, with the columns of `to_polars`."""
-        return exports.to_pandas(self._fitted, _frame_columns(probabilities, temperatures))
+        from isotherm.labelling.exports import to_pandas
+
+        return to_pandas(self._fitted, probabilities, temperatures)
 
     def to_networkx(self, G: Any = None, *, label: str = "label", confidence: str = "confidence") -> Any:
         """A copy of a networkx graph with the results as attributes of its nodes.
@@ -362,22 +379,28 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         >>> clf.to_networkx(club).nodes[8]["label"]
         'Officer'
         """
-        return exports.to_networkx(self._fitted, G, label, confidence)
+        from isotherm.labelling.exports import to_networkx
+
+        return to_networkx(self._fitted, G, label, confidence)
 
     def to_igraph(self, G: Any = None, *, label: str = "label", confidence: str = "confidence") -> Any:
         """A copy of an igraph graph with the results as attributes of its vertices; see `to_networkx`.
 
         A vertex without a label has None.
         """
-        return exports.to_igraph(self._fitted, G, label, confidence)
+        from isotherm.labelling.exports import to_igraph
+
+        return to_igraph(self._fitted, G, label, confidence)
 
     def set_output(self, *, transform: str | None = None) -> Self:
         """Choose what `predict_proba` gives: arrays ("default"), or data frames of "pandas" or "polars".
 
         A data frame has a column for each class. As in scikit-learn, None changes nothing.
         """
+        from isotherm.labelling.exports import check_container
+
         if transform is not None:
-            exports.check_container(transform)
+            check_container(transform)
             self._sklearn_output_config = {"transform": transform}
         return self
 
@@ -447,7 +470,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         The page of scikit-learn for a fitted estimator would read all attributes, and so compute the lazy ones.
         """
         if self.__sklearn_is_fitted__():
-            return exports.summary(self.fitted_, repr(self))
+            from isotherm.labelling.exports import summary
+
+            return summary(self.fitted_, repr(self))
         return str(super()._html_repr())
 
     def __dir__(self) -> Iterable[str]:
@@ -464,7 +489,3 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True
         return tags
-
-
-def _frame_columns(probabilities: bool, temperatures: bool) -> Columns:
-    return Columns(probabilities=probabilities, temperatures=temperatures, sides=True)

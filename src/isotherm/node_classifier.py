@@ -11,7 +11,6 @@ import os
 from collections.abc import Mapping
 from typing import Any, Self
 
-from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.errors import ParameterError
 from isotherm.graph_classifier import GraphClassifier
@@ -175,6 +174,8 @@ def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
     >>> classifier_by("probable"), classifier_by("vanilla", tol=1e-6)
     (NodeClassifier(decision='probable'), DirichletClassifier(rule='vanilla', tol=1e-06))
     """
+    from isotherm.dirichlet_classifier import DirichletClassifier
+
     return NodeClassifier(rule, **parameters) if rule in DECISIONS else DirichletClassifier(rule, **parameters)
 
 
@@ -195,8 +196,8 @@ def load(path: str | os.PathLike[str]) -> GraphClassifier:
     from isotherm.insight.saving import load_model  # with the readers of files, which few fits need
 
     saved = load_model(path)
-    kind = NodeClassifier if saved.fit.settings.decision is not None else DirichletClassifier
-    clf = kind(**saved.parameters)
+    rule = saved.parameters.pop("decision", None) or saved.parameters.pop("rule")
+    clf = classifier_by(rule, **saved.parameters)
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names
     clf.seed_columns_ = saved.seed_columns or {}

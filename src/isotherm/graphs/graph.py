@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,7 @@ class Graph:
     nodes: Ids
     directed: bool = False
     n_rows: int | None = None
+    is_packed: ClassVar[bool] = False  # whether the arrays are mapped from a folder
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "csr", read_only(self.csr))

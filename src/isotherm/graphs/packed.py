@@ -21,7 +21,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -324,6 +324,7 @@ class PackedGraph(Graph):
     folder: Path
     manifest: Manifest
     nodes: StoredIds  # type: ignore[assignment]
+    is_packed: ClassVar[bool] = True
 
     def __init__(self, folder: Path, manifest: Manifest, *, verify: bool = False, unread: bool = False) -> None:
         values = {

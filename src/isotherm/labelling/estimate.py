@@ -85,8 +85,6 @@ def estimate_fit(graph: Graph, n_classes: int, settings: Settings, *, confidence
 
 def check_memory(graph: Graph, n_classes: int, settings: Settings) -> None:
     """Refuse a fit on a packed graph that does not fit in memory; other graphs are in memory already."""
-    if not isinstance(graph, PackedGraph):
-        return
     from isotherm.io.memory import available_memory  # with the readers of files, which few fits need
 
     estimate, free = estimate_fit(graph, n_classes, settings), available_memory()

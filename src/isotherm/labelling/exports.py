@@ -28,26 +28,28 @@ MOST_CLASSES = 10  # classes in the HTML
 CONTAINERS = ("default", "pandas", "polars")
 
 
-def to_polars(fit: Fit, wanted: Columns) -> Any:
+def to_polars(fit: Fit, probabilities: bool, temperatures: bool) -> Any:
     """The results as a data frame of polars."""
     from isotherm.io.output import as_series
 
-    polars = _needed("polars")
+    polars, wanted = _needed("polars"), Columns(probabilities=probabilities, temperatures=temperatures, sides=True)
     frames = [
         polars.DataFrame([as_series(name, values) for name, values in part.items()]) for part in rows(fit, wanted)
     ]
     return polars.concat(frames)
 
 
-def to_pandas(fit: Fit, wanted: Columns) -> Any:
+def to_pandas(fit: Fit, probabilities: bool, temperatures: bool) -> Any:
     """The results as a data frame of pandas; integers with gaps stay integers."""
+    wanted = Columns(probabilities=probabilities, temperatures=temperatures, sides=True)
     pandas, whole = _needed("pandas"), _joined(fit, wanted)
     return pandas.DataFrame({name: _for_pandas(pandas, values) for name, values in whole.items()})
 
 
 def _joined(fit: Fit, wanted: Columns) -> Rows:
     parts = list(rows(fit, wanted))
-    return {name: np.ma.concatenate([part[name] for part in parts]) for name in parts[0]}
+    joined: Any = np.ma.concatenate
+    return {name: joined([part[name] for part in parts]) for name in parts[0]}
 
 
 def _for_pandas(pandas: Any, values: Column) -> Any:
@@ -56,7 +58,7 @@ def _for_pandas(pandas: Any, values: Column) -> Any:
         return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
     if values.dtype.kind == "f":
         return np.ma.filled(values, np.nan)
-    return np.where(missing, None, np.ma.getdata(values)) if missing.any() else np.ma.getdata(values)
+    return np.ma.filled(values.astype(object), None) if missing.any() else np.ma.getdata(values)
 
 
 def to_networkx(fit: Fit, G: Any, label: str, confidence: str) -> Any:
@@ -104,9 +106,7 @@ def check_container(name: str) -> None:
 
 
 def contained(container: str, probabilities: Any, classes: list[Any], nodes: Iterable[Any] | None) -> Any:
-    """Probabilities (m, K) in a container that `set_output` knows; ``nodes`` become the index in pandas."""
-    if container == "default":
-        return probabilities
+    """Probabilities (m, K) as a data frame of pandas or polars; ``nodes`` become the index in pandas."""
     library = _needed(container)
     if container == "polars":
         return library.DataFrame(probabilities, schema=[str(name) for name in classes], orient="row")

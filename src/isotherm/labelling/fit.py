@@ -6,7 +6,7 @@ labels already needed it.
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,20 +19,21 @@ from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.labelling.best_scores import BestScores
 from isotherm.labelling.decisions import Decision, FittedDecision, class_factors
 from isotherm.labelling.label_sets import TOO_FEW, LabelSets, hide
-from isotherm.labelling.outcomes import OneLabel, at_codes, best_codes
+from isotherm.labelling.outcomes import BestScores, OneLabel, at_codes, best_codes
 from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration, CalibrationWarning
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
-from isotherm.probability.label_odds import LabelOdds, fit_odds
 from isotherm.probability.learning import Learnt, learn, rough_solver
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
 from isotherm.seeds import Seeds
+
+if TYPE_CHECKING:
+    from isotherm.probability.label_odds import LabelOdds
 
 __all__ = ["Fit"]
 
@@ -71,7 +72,7 @@ class Fit:
     odds: NDArray[np.float32] | None = None
     taught: Learnt | None = None
     proof: Certificate | None = None
-    taught_odds: LabelOdds | None = None
+    taught_odds: "LabelOdds | None" = None
 
     def __getstate__(self) -> dict[str, Any]:  # caches are not pickled
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -220,8 +221,10 @@ class Fit:
         return self.outcome
 
     @cached_property
-    def label_odds(self) -> LabelOdds:
+    def label_odds(self) -> "LabelOdds":
         """How temperatures become probabilities where a node may have several labels; warns if hidden seeds are few."""
+        from isotherm.probability.label_odds import fit_odds
+
         assert isinstance(self.outcome, LabelSets)
         odds, hidden = self.taught_odds, self.outcome.hidden
         if odds is None:

@@ -10,14 +10,10 @@ from isotherm.equilibrium.options import Progress, SolveOptions
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.labelling.best_scores import best_scores
-from isotherm.labelling.certification import until_certain
-from isotherm.labelling.changes import in_classes, warm_start
 from isotherm.labelling.decisions import FittedDecision, class_factors
-from isotherm.labelling.estimate import check_memory
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.label_sets import find_label_sets
-from isotherm.labelling.outcomes import OneLabel, needed_memory
+from isotherm.labelling.outcomes import OneLabel, best_scores, needed_memory
 from isotherm.labelling.settings import Settings
 from isotherm.probability.evidence import Evidence, EvidenceWarning
 from isotherm.probability.learning import Panel, dirichlet_problem, learn, rough_solver
@@ -51,7 +47,10 @@ def fit(
         Called after each iteration with its number and the present error.
     """
     _check_applicable(graph, seeds, settings)
-    check_memory(graph, seeds.n_classes, settings)
+    if graph.is_packed:
+        from isotherm.labelling.estimate import check_memory
+
+        check_memory(graph, seeds.n_classes, settings)
     options = replace(settings.solving, progress=progress)
     problem = dirichlet_problem(graph, seeds, settings.side)
     if seeds.several:
@@ -61,6 +60,8 @@ def fit(
         _warn_about_memory(graph, seeds, settings)
         return Fit(problem, seeds, settings, best_scores(problem, options, seeds, settings.heat_rule))
     if settings.stop == "labels":
+        from isotherm.labelling.certification import until_certain  # few fits need it
+
         return until_certain(problem, seeds, settings, options)
     solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
     warn_about_unreached(solution.temperatures)
@@ -99,6 +100,8 @@ def _decide(
 
 def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
     """The solution for other seeds: the earlier one corrected or, if that is not possible, a start for the solver."""
+    from isotherm.labelling.changes import in_classes
+
     corrected, outcome = None, before.outcome
     if outcome.kept and before.options.solver == options.solver:
         temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
@@ -108,6 +111,8 @@ def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOpti
 
 def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:
     """The temperatures of an earlier fit as a start, unless a fixed number of iterations from scratch is wanted."""
+    from isotherm.labelling.changes import warm_start
+
     warm = options.tol is not None and before.outcome.kept
     return warm_start(before.outcome.temperatures, before.seeds, seeds) if warm else None
 

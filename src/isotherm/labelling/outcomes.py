@@ -1,8 +1,8 @@
 """Outcomes: the labels and scores that a fit found.
 
-`OneLabel` has one label for each node, with the temperatures and scores of all classes. `BestScores` in
-``best_scores.py`` has only the best few scores of each node, because all would take too much memory. `LabelSets` in
-``label_sets.py`` has a set of labels for each node. Reading something that was not kept raises `NotKeptError`, which
+`OneLabel` has one label for each node, with the temperatures and scores of all classes. `BestScores` has only the best
+few scores of each node, because all would take too much memory. `LabelSets` in ``label_sets.py`` has a set of labels
+for each node. Reading something that was not kept raises `NotKeptError`, which
 says which parameter to raise.
 """
 
@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import kernels
+from isotherm import engines, kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.columns import joined, warn_about_unreached
+from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, Worded
 from isotherm.labelling.decisions import FittedDecision
@@ -23,7 +26,21 @@ from isotherm.labelling.rules import Rule
 from isotherm.probability.node_features import over_neighbours
 from isotherm.seeds import Seeds
 
-__all__ = ["NotKeptError", "OneLabel", "Outcome", "at_codes", "best_codes", "needed_memory", "raise_not_kept"]
+__all__ = [
+    "BestScores",
+    "NotKeptError",
+    "OneLabel",
+    "Outcome",
+    "Ranking",
+    "at_codes",
+    "best_codes",
+    "best_scores",
+    "needed_memory",
+    "raise_not_kept",
+    "softmax",
+]
+
+RANKED_AT_ONCE = 1 << 16  # rows scored at once: few enough for a cache, enough for several threads
 
 
 class NotKeptError(Worded, AttributeError):
@@ -204,6 +221,7 @@ def best_codes(scores: Floats) -> Ints:
 
 
 def softmax(scores: Floats) -> Doubles:
+    """(n, K) the softmax of each row; zeros where unreached."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True), dtype=np.float64)
     return np.nan_to_num(powers / powers.sum(axis=1, keepdims=True))
 
@@ -211,3 +229,121 @@ def softmax(scores: Floats) -> Doubles:
 def at_codes(probabilities: Doubles, codes: Ints) -> Doubles:
     """(n,) the probability of one class per node, out of (n, K); class number -1 is read as the first class."""
     return np.take_along_axis(probabilities, np.maximum(codes, 0)[:, None], axis=1)[:, 0]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BestScores(OneLabel):
+    """The best few scores of each node, without temperatures.
+
+    Attributes
+    ----------
+    best_classes, best_scores : ndarrays of shape (n, 5)
+        Class numbers (-1 where there is none) and scores, best score first.
+    certainty : ndarray of shape (n,)
+        The softmax of the best score among all scores of the node; for held seeds, their certainty.
+    """
+
+    best_classes: NDArray[np.int32]
+    best_scores: Doubles
+    certainty: Doubles
+    kept: ClassVar[bool] = False
+
+    @property
+    def temperatures(self) -> NoReturn:
+        """Not kept."""
+        self.need_all("temperatures_")
+
+    @property
+    def scores(self) -> NoReturn:
+        """Not kept."""
+        self.need_all("scores_")
+
+    @property
+    def best(self) -> Ints:
+        """(n,) class number of the highest score, -1 where unreached."""
+        return self.best_classes[:, 0].astype(np.int64)
+
+    @property
+    def reached(self) -> Mask:
+        """(n,) nodes that are connected to a seed."""
+        return self.best >= 0
+
+    @property
+    def top_scores(self) -> Floats:
+        """(n, 5) the best scores."""
+        return self.best_scores
+
+    def need_all(self, name: str) -> NoReturn:
+        """Raise `NotKeptError`."""
+        raise_not_kept(name, self.seeds, len(self.certainty), "best_classes_ and best_scores_")
+
+    def ranked(self, position: int, shares: Doubles) -> list[tuple[int, float, float]]:
+        """The best classes of a node, with summed shares in place of temperatures."""
+        known = self.best_classes[position] >= 0
+        classes, scores = self.best_classes[position][known], self.best_scores[position][known]
+        return list(zip(classes.tolist(), shares[classes].tolist(), scores.tolist(), strict=True))
+
+
+class Ranking:
+    """The best few scores of each node, and the softmax of the best: equal to those computed from all scores at once.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    keep : int
+        How many scores to keep for each node.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n, keep)
+        Class numbers, best score first; ties go to the smaller number. -1 where there is none.
+    scores : ndarray of shape (n, keep)
+        Their scores; minus infinity where there is none.
+
+    Examples
+    --------
+    >>> ranking = Ranking(n_nodes=1, keep=2)
+    >>> ranking.add(0, np.array([[0.1, 0.5]]))
+    >>> ranking.add(2, np.array([[0.5, 0.2, 0.3]]))
+    >>> ranking.classes, ranking.scores
+    (array([[1, 2]], dtype=int32), array([[0.5, 0.5]]))
+    """
+
+    def __init__(self, n_nodes: int, keep: int = 5) -> None:
+        self.classes = np.full((n_nodes, keep), -1, dtype=np.int32)
+        self.scores = np.full((n_nodes, keep), -np.inf)
+        self._mass = np.zeros(n_nodes)  # sum of exp(score - best) over the classes so far
+
+    def add(self, first: int, scores: Floats, rows: slice = slice(None)) -> None:
+        """Add the scores (m, k) of the classes ``first``, ``first + 1``, ... at some rows; NaN where unreached."""
+        best = self.scores[rows], self.classes[rows], self._mass[rows]
+        kernels.active.rank(np.ascontiguousarray(scores), first, *best, kernels.thread_count())
+
+    @property
+    def softmax(self) -> Doubles:
+        """The softmax of the best score among all; 0 where unreached."""
+        return np.nan_to_num(np.divide(1, self._mass, out=np.zeros(len(self._mass)), where=self._mass > 0))
+
+
+def best_scores(problem: Problem, options: SolveOptions, seeds: Seeds, rule: Rule) -> BestScores:
+    """Solve for all classes, block by block, keeping only the best scores."""
+    ranking, parts = Ranking(problem.graph.n_nodes), list[Solution]()
+    for columns, part in engines.solve_in_blocks(problem, options):
+        if not parts:
+            warn_about_unreached(part.temperatures)
+        totals, shares = rule.totals(part.temperatures, seeds.nodes), seeds.shares[columns]
+        for begin in range(0, len(part.temperatures), RANKED_AT_ONCE):
+            rows = slice(begin, begin + RANKED_AT_ONCE)
+            ranking.add(columns.start, rule.scored(part.temperatures[rows], totals, shares), rows)
+        parts.append(part.statistics)
+    certainty, held = ranking.softmax, seeds.held
+    certainty[held.nodes] = held.certainty
+    return BestScores(
+        joined(parts, options.tol),
+        seeds,
+        rule,
+        best_classes=ranking.classes,
+        best_scores=ranking.scores,
+        certainty=certainty,
+    )

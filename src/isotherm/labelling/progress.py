@@ -40,11 +40,8 @@ class ErrorScale:
 
 
 @contextmanager
-def error_bar(tol: float | None, *, show: bool, progress: Progress | None) -> Iterator[Progress | None]:
-    """What to call after each iteration: the function that the caller gave, or a bar if one is to be shown."""
-    if progress is not None or not show:
-        yield progress
-        return
+def error_bar(tol: float | None) -> Iterator[Progress]:
+    """Show a bar; it gives the function to call after each iteration."""
     scale, bar = ErrorScale(tol or 1e-3), _bar()
     with bar:
         yield lambda iteration, error: bar.update(*scale(iteration, error))

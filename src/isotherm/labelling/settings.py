@@ -86,8 +86,7 @@ class Settings:
         for name, value in chosen.items():
             _check(name, value, value in CHOICES[name], _one_of(CHOICES[name]))
         if self.class_weight is not None:
-            valid = isinstance(self.class_weight, Mapping) and all(map(_is_positive, self.class_weight.values()))
-            _check("class_weight", self.class_weight, valid, "None, or a mapping of labels to positive numbers")
+            _check_class_weight(self.class_weight)
         if isinstance(threshold, str):
             _check("threshold", threshold, threshold == "auto", "'auto', None or a number")
         elif threshold is not None:
@@ -106,6 +105,11 @@ class Settings:
         )
         _check("max_iter", max_iter, max_iter is None or max_iter >= 1, "at least 1")
         _check("n_threads", threads, threads is None or threads >= 1, "at least 1, or None for all cores")
+
+
+def _check_class_weight(weights: Any) -> None:
+    valid = isinstance(weights, Mapping) and all(map(_is_positive, weights.values()))
+    _check("class_weight", weights, valid, "None, or a mapping of labels to positive numbers")
 
 
 def _known_rule(name: Any) -> Rule:

@@ -50,6 +50,7 @@ TOO_FEW = 20  # with fewer hidden seeds, probabilities are hardly more than shar
 RESCALING_POWER = 2 / 3  # power of the ratio of spreads, to carry slopes over from hidden seeds to all nodes
 UNIT_POWER = np.array([0.5, 1, 1, 0.5, 0.5])  # the unit of each kind of evidence is this power of its spread
 PRIOR_SLOPE = 0.1  # for each kind of evidence
+BLIND_SLOPES = np.array([0, 0, 0, 0.5, 0])  # where no seed can be hidden; chosen with one seed for each class
 RIDGE, BIAS_RIDGE = 1.0, 3.0  # penalties on (slope - PRIOR_SLOPE)^2 and on bias^2
 LAPSES, FOLLOWED = 1.0, 9.0  # prior pseudo-counts of seeds that ignore or follow the evidence
 LAPSES_PER_LONE_SEED = 0.5  # pseudo-counts: many classes with a single seed suggest that some classes have none
@@ -98,7 +99,7 @@ class Calibration:
     misfits: Doubles
     covariance: Doubles = field(default_factory=lambda: np.zeros((3, 3)))  # old files have three kinds of evidence
 
-    def probabilities(self, nodes: FeatureField) -> Doubles:
+    def probabilities(self, nodes: FeatureField | NodeFeatures) -> Doubles:
         """Probabilities (n, K) of the classes at these nodes; zeros where unreached."""
         temperatures, direct = np.ascontiguousarray(nodes.temperatures), csr_array(nodes.direct, dtype=np.float64)
         found = np.empty(temperatures.shape)
@@ -274,7 +275,7 @@ def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> tuple[Calib
     spread = _spread(evidence(nodes.at(hidden.sample), mean, shares))
     reached = [~np.isnan(fold.features.temperatures[:, 0]) for fold in hidden.folds]
     if not any(each.any() for each in reached):
-        model, found = _prior(seeds.n_classes).scaled(spread**-UNIT_POWER), []
+        model, found = _prior(seeds.n_classes)._replace(slopes=BLIND_SLOPES, covariance=np.zeros((5, 5))), []
     else:
         fold_spread = np.mean([_spread(evidence(fold.sample, fold.mean, shares)) for fold in hidden.folds], axis=0)
         possible = np.where(seeds.counts > 1, shares, 0)  # classes with a single seed are never hidden

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.graphs import Graph
-from isotherm.probability.experts.links import Rows
+from isotherm.probability.experts.expert import Rows
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 from isotherm.seeds.series import has_index, index_of_nodes
@@ -78,7 +78,8 @@ def read_evidence(features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> E
     if isinstance(evidence, Evidence):
         if graph.n_nodes * seeds.n_classes <= MOST_ODDS:
             return evidence
-        return _left_out("the columns of the table were left out as evidence, since there are many rows and classes")
+        _warn_about_size("the columns of the table were left out as evidence, since there are many rows and classes")
+        return None
     rows = None if features is None else read_rows(features, graph, "features")
     if not isinstance(evidence, str):
         opinion = None if evidence is None else _read_opinion(evidence, graph, seeds)
@@ -93,10 +94,11 @@ def read_evidence(features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> E
         return Evidence(rows)
     if structure_is_cheap(graph, seeds.n_classes):
         return Evidence(structure=Structure(graph))
-    return _left_out("the graph is large, so labels go by heat alone: set {spectral} to use its structure too")
+    _warn_about_size("the graph is large, so labels go by heat alone: set {spectral} to use its structure too")
+    return None
 
 
-def _left_out(message: str) -> None:
+def _warn_about_size(message: str) -> None:
     spectral, none = Option("evidence", SPECTRAL), Option("evidence", None)
     warn(EvidenceWarning(message + " ({none} does the same without this warning)", spectral=spectral, none=none))
 

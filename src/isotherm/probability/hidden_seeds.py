@@ -174,13 +174,13 @@ def _fold(
         for category in (UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
             warnings.simplefilter("ignore", category)
         field = solve(rest)
-    nodes, none = seeds.nodes[hidden], np.empty(0, np.int32)
+    nodes = seeds.nodes[hidden]
     return Fold(
         nodes,
         seeds.codes[hidden],
         field.at(nodes),
         field.mean,
         field.at(sample),
-        none if label is None else label(field, rest, nodes),
-        field.warmest() if need_warmest and isinstance(field, FeatureField) else none,
+        np.empty(0, np.int64) if label is None else label(field, rest, nodes),
+        field.warmest() if need_warmest and isinstance(field, FeatureField) else np.empty(0, np.int32),
     )

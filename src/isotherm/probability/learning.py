@@ -6,8 +6,9 @@ seeds to fit calibration and weights; the frozen `Learnt` that it returns can be
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,7 +129,7 @@ class Panel:
         """Heat, and the experts of the panel."""
         return (HEAT, *self.experts)
 
-    def threads(self) -> object:
+    def threads(self) -> AbstractContextManager[Any]:
         """Limits the threads of linear algebra, unless the features are large."""
         return fitting_threads(self._work)
 
@@ -148,8 +149,9 @@ class Panel:
 
     def weigh(self, trial: Trial, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:
         """The weights of the experts, and the trial of the combined probabilities, given the trial of the heat."""
-        prior = prior_weights(self.names, self.evidence, blind=not len(trial.codes))
-        if not len(trial.codes):
+        blind = not (len(trial.codes) if self.evidence.beyond_links else trial.n_known)
+        prior = prior_weights(self.names, self.evidence, blind=blind)
+        if blind:
             return Combination(self.names, prior, shares), trial
         parts = [self.hidden_odds(nodes, shares, warmest) for nodes, warmest in hidden.batches()]
         odds = [log_odds(np.log(trial.probabilities), shares)]

@@ -13,8 +13,7 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
-from isotherm.probability.experts.expert import Expert, Knowledge
-from isotherm.probability.experts.links import Rows, links, mean_weight
+from isotherm.probability.experts.expert import Expert, Knowledge, Rows, links, mean_weight
 from isotherm.probability.experts.regression import PROJECTED, Regression, random_directions
 
 __all__ = ["DiffusedFeatures", "diffusion"]

@@ -1,28 +1,40 @@
-"""What an expert is, what it is asked, and the simplest one: probabilities that another model gave."""
+"""What an expert is made from, what it is asked, and the simplest one: probabilities that another model gave."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array, issparse
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.graphs import Graph
-from isotherm.probability.experts.links import Rows, links
-from isotherm.probability.experts.logistic import unit_rows
+from isotherm.graphs import Csr, Graph
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:  # evidence holds the features of the graph, which an expert computes
     from isotherm.probability.evidence import Evidence
 
-__all__ = ["LEAST", "Expert", "GivenProbabilities", "Knowledge", "Question", "given"]
+__all__ = [
+    "LEAST",
+    "Expert",
+    "GivenProbabilities",
+    "Knowledge",
+    "Question",
+    "Rows",
+    "given",
+    "links",
+    "mean_weight",
+    "unit_rows",
+]
 
 LEAST = 1e-9  # smallest probability, so that logarithms are finite
+FAR = 2.0**40  # largest weights within this factor of 1 keep sums and squares inside float32
+
+Rows: TypeAlias = Any  # features: a csr_array or an array of numbers, shape (n, d)
 
 
 @dataclass(frozen=True)
@@ -100,3 +112,41 @@ class GivenProbabilities(Expert):
         rows = self.probabilities[question.nodes]
         with np.errstate(invalid="ignore"):
             return np.asarray(np.log(np.maximum(rows / rows.sum(axis=1, keepdims=True), LEAST)))
+
+
+def links(graph: Graph) -> Csr:
+    """The edges of a graph, arcs counted in both directions, in a unit in which float32 holds the largest weights.
+
+    Weights that underflow in this unit are negligible compared with the largest one.
+    """
+    csr = graph.edges_only.csr
+    largest = 1.0 if csr.weights is None else float(csr.weights.max(initial=0))
+    if 1 / FAR <= largest <= FAR or not largest:
+        return csr
+    return csr._replace(weights=np.ldexp(np.asarray(csr.weights, np.float64), -int(np.frexp(largest)[1])))
+
+
+def mean_weight(csr: Csr) -> float:
+    """The mean edge weight; 1 for an unweighted graph."""
+    weights: Floats | None = csr.weights
+    return 1.0 if weights is None or not len(weights) else float(weights.mean(dtype=np.float64))
+
+
+def unit_rows(features: Rows) -> Rows:
+    """Rows of length 1; the columns of dense features are standardised first."""
+    if issparse(features):
+        lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
+        return csr_array(diags_array(np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)) @ features)
+    known = features.any(axis=1)
+    scaled = features - (features.mean(axis=0, where=known[:, None]) if known.any() else 0.0)
+    scaled[~known] = 0
+    spread = np.sqrt(np.einsum("nd,nd->d", scaled, scaled) / max(known.sum(), 1))
+    scaled /= np.where(spread > 0, spread, 1)
+    return unit_lengths(scaled)
+
+
+def unit_lengths(rows: Floats) -> Floats:
+    """Rows divided by their lengths, in place; rows of zeros stay."""
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+    rows /= np.where(lengths > 0, lengths, 1)[:, None]
+    return rows

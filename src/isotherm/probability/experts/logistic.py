@@ -9,13 +9,11 @@ loss is nearly diagonal; preconditioned by it, L-BFGS needs a few dozen steps.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array, diags_array, issparse
 
-from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.probability.experts.links import Rows
+from isotherm.arrays import Doubles, Ints
 from isotherm.probability.optimise import minimum
 
-__all__ = ["Weights", "fit_columns", "fit_gram", "unit_lengths", "unit_rows"]
+__all__ = ["Weights", "fit_columns", "fit_gram"]
 
 MOST_ITERATIONS = 50
 GRADIENT = 1e-2  # gradient tolerance of L-BFGS, in seeds
@@ -113,23 +111,3 @@ class _Loss:
         found /= sums
         found[self.places, self.codes] -= 1
         return value, np.concatenate([(self.rows.T @ found + pull).ravel(), found.sum(axis=0)])
-
-
-def unit_rows(features: Rows) -> Rows:
-    """Rows of length 1; the columns of dense features are standardised first."""
-    if issparse(features):
-        lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
-        return csr_array(diags_array(np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)) @ features)
-    known = features.any(axis=1)
-    scaled = features - (features.mean(axis=0, where=known[:, None]) if known.any() else 0.0)
-    scaled[~known] = 0
-    spread = np.sqrt(np.einsum("nd,nd->d", scaled, scaled) / max(known.sum(), 1))
-    scaled /= np.where(spread > 0, spread, 1)
-    return unit_lengths(scaled)
-
-
-def unit_lengths(rows: Floats) -> Floats:
-    """Rows divided by their lengths, in place; rows of zeros stay."""
-    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
-    rows /= np.where(lengths > 0, lengths, 1)[:, None]
-    return rows

@@ -11,8 +11,7 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Floats, Ints
 from isotherm.equilibrium.averages import Averaging
-from isotherm.probability.experts.expert import Expert, Knowledge, Question
-from isotherm.probability.experts.links import links
+from isotherm.probability.experts.expert import Expert, Knowledge, Question, links
 
 __all__ = ["Majority", "majority"]
 

@@ -14,8 +14,7 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
-from isotherm.probability.experts.expert import Expert, Knowledge, Question
-from isotherm.probability.experts.links import Rows, links, mean_weight
+from isotherm.probability.experts.expert import Expert, Knowledge, Question, Rows, links, mean_weight
 from isotherm.probability.experts.logistic import fit_columns, fit_gram
 from isotherm.seeds import Seeds
 

@@ -17,8 +17,7 @@ from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
-from isotherm.probability.experts.expert import Expert, Knowledge
-from isotherm.probability.experts.links import links, mean_weight
+from isotherm.probability.experts.expert import Expert, Knowledge, links, mean_weight
 from isotherm.probability.experts.regression import MeanFeatures, Regression
 
 __all__ = ["Structure", "degree", "degree_features", "spectral_features", "spectrum"]
@@ -125,7 +124,7 @@ class _Spectrum:
 
     def _filtered(self, before: Floats, mean: Floats, center: np.float32, radius: np.float32) -> Floats:
         now: Floats = (mean - center * before) / radius
-        doubled, shift = self.average.times(2 / radius), 2 * center / radius
+        doubled, shift = self.average.times(float(2 / radius)), 2 * center / radius
         for _ in range(DEGREE - 1):
             after = doubled @ now  # 2 (mean of now - center now) / radius - before
             after -= before
