@@ -10,8 +10,8 @@ from benchmarks.accuracy.graphs import BY_CLASS, ONE_AGAINST_REST, PUBLIC, Facts
 from benchmarks.accuracy.halves import HALVES
 from benchmarks.accuracy.runs import Results, Row, add_rows, pack, read_rows, run_method
 from benchmarks.accuracy.tables import OURS, difference_table, method_table
-from isotherm.study.comparison.methods import METHODS, Method
-from isotherm.study.comparison.tasks import PROTOCOLS
+from isotherm.study.methods import METHODS, Method
+from isotherm.study.tasks import PROTOCOLS
 
 __all__ = ["chosen_methods", "main", "missing", "run", "write_facts"]
 

@@ -10,8 +10,8 @@ from benchmarks.accuracy.halves import DRAWN
 from benchmarks.accuracy.runs import Results
 from benchmarks.accuracy.statistics import Panel
 from benchmarks.accuracy.tables import OURS, markdown
-from isotherm.study.comparison.methods import METHODS
-from isotherm.study.comparison.tasks import PROTOCOLS
+from isotherm.study.methods import METHODS
+from isotherm.study.tasks import PROTOCOLS
 
 __all__ = ["goal_table"]
 

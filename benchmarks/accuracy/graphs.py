@@ -3,7 +3,7 @@
 import os
 import zlib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +12,17 @@ from scipy.sparse import csr_array
 
 from benchmarks.accuracy.halves import HALVES
 from isotherm.seeds.encoding import encode_labels
+from isotherm.seeds.hiding import sample_per_class
 from isotherm.study import datasets
-from isotherm.study.comparison.tasks import PROTOCOLS, Draw, Task, draw_seeds, share_of_classes
+from isotherm.study.tasks import PROTOCOLS, Draw, Task, draw_seeds
 
 __all__ = ["BY_CLASS", "ONE_AGAINST_REST", "PUBLIC", "Facts", "Item", "at_hand", "facts", "load_item"]
 
 PUBLIC = "public split"  # of Planetoid: 20 seeds per class, scored on its own test nodes
-BY_CLASS = {"1% of each class": share_of_classes(0.01), "5% of each class": share_of_classes(0.05)}
+BY_CLASS = {
+    "1% of each class": partial(sample_per_class, size=0.01),
+    "5% of each class": partial(sample_per_class, size=0.05),
+}
 ONE_AGAINST_REST = [f"amazon_photo/{number}" for number in range(8)]  # that class, and all others as the second
 
 

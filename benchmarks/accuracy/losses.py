@@ -6,7 +6,7 @@ from benchmarks.accuracy.graphs import Facts
 from benchmarks.accuracy.runs import Results
 from benchmarks.accuracy.statistics import Panel
 from benchmarks.accuracy.tables import OURS, markdown
-from isotherm.study.comparison.tasks import PROTOCOLS
+from isotherm.study.tasks import PROTOCOLS
 
 __all__ = ["loss_table", "reason"]
 

@@ -13,8 +13,8 @@ from benchmarks.accuracy.picture import draw_differences
 from benchmarks.accuracy.runs import Results, unpack
 from benchmarks.accuracy.statistics import Panel
 from benchmarks.accuracy.tables import OURS, difference_table, markdown, method_table
-from isotherm.study.comparison.methods import METHODS
-from isotherm.study.comparison.tasks import PROTOCOLS
+from isotherm.study.methods import METHODS
+from isotherm.study.tasks import PROTOCOLS
 
 __all__ = ["kept_facts", "kept_results", "page", "write_page"]
 

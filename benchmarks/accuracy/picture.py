@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.accuracy.runs import Results
 from benchmarks.accuracy.statistics import Panel
 from benchmarks.accuracy.tables import OURS
-from isotherm.study.comparison.tasks import PROTOCOLS
+from isotherm.study.tasks import PROTOCOLS
 
 __all__ = ["draw_differences"]
 

@@ -12,9 +12,9 @@ from typing import TypeAlias
 import numpy as np
 
 from benchmarks.accuracy.graphs import Item
-from isotherm.study.comparison.methods import Method
-from isotherm.study.comparison.scores import Answer, calibration_error, claims, score
-from isotherm.study.comparison.tasks import Draw
+from isotherm.study.methods import Method
+from isotherm.study.scores import Answer, calibration_error, claims, score
+from isotherm.study.tasks import Draw
 
 __all__ = ["SLOW", "Results", "Row", "add_rows", "pack", "read_rows", "run_method", "unpack"]
 

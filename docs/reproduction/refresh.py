@@ -17,7 +17,7 @@ from isotherm.paper.report import Conditions, build_report, write_report
 from isotherm.paper.runner import EXPERIMENTS
 
 HERE = Path(__file__).parent
-DIGITS = 6  # of a score; counts are kept whole
+DIGITS = 6  # digits of a score; counts are kept whole
 
 
 def pack(text: str) -> bytes:

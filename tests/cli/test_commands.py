@@ -24,7 +24,8 @@ from isotherm.cli.reports import scores
 from isotherm.labelling.rules import RULES
 from isotherm.probability.trial import reliability
 from isotherm.study.datasets import debian_packages
-from isotherm.study.evaluation import Evaluation, RuleScores
+from isotherm.study.evaluation import Evaluation
+from isotherm.study.scores import Scores
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
@@ -68,7 +69,7 @@ def test_evaluate_prints_classes_and_confusion_and_draws(run: Run) -> None:
 def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
     some, counts = np.ones(1), csr_array(np.array([[5, 3, 0], [1, 9, 2]]))
     found = Evaluation(
-        {"centered": RuleScores(some, some, some, counts, some, reliability(some, some == 1))},
+        {"centered": Scores(some, some, some, some, counts, reliability(some, some == 1))},
         np.array(["tea", "coffee"]),
         *[np.ones(1, dtype=np.int64)] * 3,
     )
@@ -86,6 +87,22 @@ def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) ->
     assert scores.confusion(found).splitlines() == whole
     monkeypatch.setattr(scores, "MOST_COLUMNS", 1)
     assert [line.split() for line in scores.confusion(found).splitlines()[3:]] == mistakes
+
+
+def test_scores_in_latex() -> None:
+    some, counts = np.array([0.5, 0.75]), csr_array((2, 3))
+    low, high = (Scores(some, some, some * np.nan, some, counts, reliability(some, some == 1)) for _ in range(2))
+    table = scores.ScoreTable("rule", {"mean_rule": low, "best": high}, "best", ("accuracy", "calibration_error"))
+    assert table.latex().splitlines() == [
+        r"\begin{tabular}{lr}",
+        r"\toprule",
+        r"rule & accuracy \\",
+        r"\midrule",
+        r"mean\_rule & $0.625 \pm 0.125$ \\",
+        r"\textbf{best} & $\boldsymbol{0.625 \pm 0.125}$ \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The report in docs/reproduction is what the code makes of the scores stored beside it."""
+"""The report in docs/reproduction is what the code makes of the scores stored next to it."""
 
 import importlib.util
 import re

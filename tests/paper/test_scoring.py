@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from isotherm import DirichletClassifier, Graph
 from isotherm.labelling.metrics import macro_f1
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.scoring import (
     ALL,
     LOST,
@@ -76,7 +76,7 @@ def test_the_authors_protocol_is_kept_to_the_letter(seed: int, directed: bool) -
     assert len(classes) == 3  # class 1 is lost
     predicted = authors_predictions(dense_sweeps(A, seeds, np.eye(3)[codes]), labels, seeds)
     scores = {(score.rule, score.measure): score.value for score in score_authors(graph.heat, labels, seeds)}
-    for rule in TEMPERATURE_RULES:
+    for rule in RULES:
         assert scores[rule, SHIFTED] == pytest.approx(f1_score(labels, predicted[rule], average="macro"), abs=1e-12)
         right = f1_score(labels, classes[predicted[rule]], average="macro")
         assert scores[rule, ALL] == pytest.approx(right, abs=1e-12)
@@ -97,7 +97,7 @@ def test_the_mistake_in_the_weighted_rule_needs_seeds_of_class_zero() -> None:
 
 
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("rule", TEMPERATURE_RULES)
+@pytest.mark.parametrize("rule", RULES)
 def test_the_corrected_protocol_is_that_of_the_classifier(rule: str, directed: bool) -> None:
     graph, labels, seeds = problem(0, directed=directed)
     clf = DirichletClassifier(rule=rule, side="source", tol=1e-8)

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.block_experiments import DEGREES, ERROR, NODES, PREDICTED, SHARES
 from isotherm.paper.document import Section, Table
 from isotherm.paper.experiment import AUTHORS, CORRECTED, Measurement, Results, Setting
@@ -34,9 +34,7 @@ def block_models(error: Callable[[str, str, int, float], float]) -> Results:
     """Made-up errors, by regime, rule, number of nodes and share of seeds."""
     results = Results()
     for regime, n, run in product(DEGREES, NODES, range(2)):
-        measured = [
-            Measurement(s, rule, ERROR, error(regime, rule, n, s)) for s in SHARES for rule in TEMPERATURE_RULES
-        ]
+        measured = [Measurement(s, rule, ERROR, error(regime, rule, n, s)) for s in SHARES for rule in RULES]
         measured += [Measurement(s, "vanilla", PREDICTED, 0.4) for s in SHARES]
         measured += [Measurement(s, "", UNREACHED, 0.0) for s in SHARES]
         results.add(Setting(regime, str(n)), run, measured)
@@ -65,7 +63,7 @@ def panel_results(score: Callable[[str, str, int], float], graphs: int = 12) -> 
     """Made-up scores, by the way to solve, the rule and the graph, with a little noise from run to run."""
     results = Results()
     for way, graph, run in product(OPTIONS, range(graphs), range(3)):
-        measured = [Measurement(0, rule, OTHERS, score(way, rule, graph) + 1e-4 * run) for rule in TEMPERATURE_RULES]
+        measured = [Measurement(0, rule, OTHERS, score(way, rule, graph) + 1e-4 * run) for rule in RULES]
         results.add(Setting(way, f"{'abcdefghijklmnop'[graph]}_graph"), run, measured)
     return results
 
@@ -91,7 +89,7 @@ class TestPanel:
     def test_a_single_family_cannot_be_tested(self) -> None:
         results = Results()
         for way, graph, run in product(OPTIONS, range(12), range(2)):
-            measured = [Measurement(0, rule, OTHERS, grown(way, rule, graph)) for rule in TEMPERATURE_RULES]
+            measured = [Measurement(0, rule, OTHERS, grown(way, rule, graph)) for rule in RULES]
             results.add(Setting(way, f"one_{graph}"), run, measured)
         section = panel_section("", results)
         assert rows(section, "Each pair of rules, equilibrium")[0][-1] == "p = 1.000"
@@ -124,7 +122,7 @@ class TestTables:
     def test_the_gain_over_the_published_mean(self) -> None:
         results = Results()
         for measure, value in ((ALL, 0.38), (OTHERS, 0.38), (REACHED, 0.58)):
-            measured = [Measurement(0, rule, measure, value) for rule in TEMPERATURE_RULES]
+            measured = [Measurement(0, rule, measure, value) for rule in RULES]
             results.add(Setting(CORRECTED, "citeseer"), 0, [*measured, Measurement(0, "", UNREACHED, 0.34)])
         gains = rows(table_section("table2", "", results), "gain over the published mean")
         assert gains == [["CS", "0.380 ± 0.000", "0.36", "+0.020", "34 %"]]
@@ -134,7 +132,7 @@ class TestTables:
     def test_members_called_and_the_side_of_the_mean(self) -> None:
         results = Results()
         for protocol, run in product((AUTHORS, CORRECTED), range(2)):
-            measured = [Measurement(0, rule, m, 0.5) for rule in TEMPERATURE_RULES for m in (ALL, OTHERS, CALLED)]
+            measured = [Measurement(0, rule, m, 0.5) for rule in RULES for m in (ALL, OTHERS, CALLED)]
             for number in (1, 2, 3):
                 measured.append(Measurement(number, "", WARMTH, 1.2 if number == 1 else 0.9))
                 measured.append(Measurement(number, "", LEAVING, 0.03))

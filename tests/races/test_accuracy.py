@@ -20,8 +20,8 @@ from benchmarks.accuracy.statistics import Panel, estimate
 from benchmarks.accuracy.tables import difference_table, method_table
 from small_data import write_graph
 
-from isotherm.study.comparison.methods import METHODS, Method
-from isotherm.study.comparison.scores import Answer
+from isotherm.study.methods import METHODS, Method
+from isotherm.study.scores import Answer
 
 
 @pytest.fixture
@@ -176,7 +176,7 @@ def test_the_options_are_explained(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_share_of_each_class_has_a_seed_of_each() -> None:
     truth = np.repeat([0, 1, 2, -1], [300, 90, 3, 50])
-    seeds = graphs.BY_CLASS["1% of each class"](truth, np.random.default_rng(0))
+    seeds = graphs.BY_CLASS["1% of each class"](truth, rng=np.random.default_rng(0))
     assert np.bincount(truth[seeds]).tolist() == [3, 1, 1]
 
 

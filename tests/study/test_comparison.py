@@ -1,5 +1,7 @@
 """Methods that are compared: draws, answers and scores, against independent ones."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
@@ -8,11 +10,12 @@ from sklearn.metrics import accuracy_score, f1_score
 
 import isotherm as iso
 from isotherm.paper.block_model import stochastic_block_model
-from isotherm.study.comparison import diffusions, ours, packages, regressions
-from isotherm.study.comparison.compare import _draws, compare
-from isotherm.study.comparison.methods import METHODS, Method
-from isotherm.study.comparison.scores import Answer, answer, score
-from isotherm.study.comparison.tasks import PROTOCOLS, Draw, Task, draw_seeds, per_class, share_of_labels
+from isotherm.seeds.hiding import sample_per_class, sample_two_classes
+from isotherm.study import methods, peers
+from isotherm.study.comparison import _draws, compare
+from isotherm.study.methods import METHODS, Method
+from isotherm.study.scores import Answer, answer, score
+from isotherm.study.tasks import PROTOCOLS, Draw, Task, draw_seeds
 
 SIZES = [60, 40, 20]
 
@@ -36,22 +39,6 @@ def blocks(sizes: list[int]) -> Task:
 @pytest.fixture(scope="module")
 def larger() -> Task:
     return blocks([240, 160, 80])
-
-
-def test_seeds_by_share_have_at_least_two_classes() -> None:
-    truth = np.array([0] * 99 + [1] + [-1] * 50)
-    for number in range(20):
-        seeds = share_of_labels(0.03)(truth, np.random.default_rng(number))
-        assert len(np.unique(truth[seeds])) == 2
-        assert truth[seeds].min() == 0
-    even = share_of_labels(0.1)(np.arange(100) % 2, np.random.default_rng(0))
-    assert len(even) == 10
-
-
-def test_seeds_per_class_leave_one_to_find() -> None:
-    truth = np.repeat([0, 1, 2, 3], [50, 4, 2, 1])
-    seeds = per_class(3)(truth, np.random.default_rng(0))
-    assert np.bincount(truth[seeds]).tolist() == [3, 3, 1, 1]
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -102,51 +89,51 @@ def test_label_spreading_is_that_of_a_dense_solve(task: Task) -> None:
     root = np.diag(1 / np.sqrt(np.maximum(dense.sum(axis=1), 1e-9)))
     start = np.eye(3)[np.maximum(draw.known, 0)] * (draw.known >= 0)[:, None]
     exact = np.linalg.solve(np.eye(121) - 0.8 * root @ dense @ root, start)
-    found = diffusions.label_spreading(task, draw).labels
+    found = peers.label_spreading(task, draw).labels
     np.testing.assert_array_equal(found[draw.reached], exact.argmax(axis=1)[draw.reached])
 
 
 def test_regression_through_the_seeds_is_that_of_scikit_learn(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regressions, "TOLERANCE", 1e-9)
-    draw = draw_seeds(task, per_class(6), [1, 0])
-    rows = regressions.unit_features(task).toarray()
-    model = LogisticRegression(C=regressions.PENALTIES["features"], max_iter=5000, tol=1e-9)
+    monkeypatch.setattr(peers, "TOLERANCE", 1e-9)
+    draw = draw_seeds(task, partial(sample_per_class, size=6), [1, 0])
+    rows = peers.unit_features(task).toarray()
+    model = LogisticRegression(C=peers.PENALTIES["features"], max_iter=5000, tol=1e-9)
     model.fit(rows[draw.seeds], draw.known[draw.seeds])
-    found = regressions.feature_regression(task, draw)
+    found = peers.feature_regression(task, draw)
     assert found.confidence is not None
     np.testing.assert_allclose(found.confidence, model.predict_proba(rows).max(axis=1), atol=1e-3)
     assert np.mean(found.labels == model.predict(rows)) > 0.98
 
 
 def test_hops_are_features_and_their_means_over_neighbours(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regressions, "TOLERANCE", 1e-9)
-    draw = draw_seeds(task, per_class(6), [1, 0])
-    rows, dense = regressions.unit_features(task).toarray(), task.matrix.toarray()
+    monkeypatch.setattr(peers, "TOLERANCE", 1e-9)
+    draw = draw_seeds(task, partial(sample_per_class, size=6), [1, 0])
+    rows, dense = peers.unit_features(task).toarray(), task.matrix.toarray()
     mean = dense / np.maximum(dense.sum(axis=1, keepdims=True), 1)
     blocks = [rows, mean @ rows, mean @ mean @ rows]
     lengths = [np.linalg.norm(block, axis=1, keepdims=True) for block in blocks]
     joined = np.hstack([block / np.where(size > 0, size, 1) for block, size in zip(blocks, lengths, strict=True)])
-    model = LogisticRegression(C=regressions.PENALTIES["hops"], max_iter=5000, tol=1e-9)
+    model = LogisticRegression(C=peers.PENALTIES["hops"], max_iter=5000, tol=1e-9)
     model.fit(joined[draw.seeds], draw.known[draw.seeds])
-    found = regressions.hop_probabilities(task, draw)
+    found = peers.hop_probabilities(task, draw)
     np.testing.assert_allclose(found, model.predict_proba(joined), atol=1e-3)
 
 
 def test_isotherm_is_the_classifier_itself(task: Task) -> None:
-    draw = draw_seeds(task, per_class(3), [1, 0])
+    draw = draw_seeds(task, partial(sample_per_class, size=3), [1, 0])
     with pytest.warns(iso.UnreachedWarning):
         clf = iso.DirichletClassifier(rule="relative").fit(task.graph, draw.known)
-    found = ours.by_rule(task, draw, rule="relative", sets=True)
+    found = methods.by_rule(task, draw, rule="relative", sets=True)
     np.testing.assert_array_equal(found.labels, clf.labels_)
     assert found.sets is not None
     assert found.sets.shape == (121, 3)
-    np.testing.assert_array_equal(ours.most_probable(task, draw).labels == -1, ~clf.reached_)
+    np.testing.assert_array_equal(methods.most_probable(task, draw).labels == -1, ~clf.reached_)
 
 
 @pytest.mark.parametrize("name", [name for name in METHODS if METHODS[name].installed])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning", "ignore::FutureWarning")
 def test_every_method_finds_blocks(larger: Task, name: str) -> None:
-    draw = draw_seeds(larger, per_class(8), [1, 0])
+    draw = draw_seeds(larger, partial(sample_per_class, size=8), [1, 0])
     found = score(larger, draw, METHODS[name].run(larger, draw))
     least = {"scikit-network propagation": 0.3, "scikit-network nearest neighbours": 0.5, "spectral + regression": 0.6}
     assert found.accuracy > least.get(name, 0.8)  # the largest block has half of the nodes
@@ -158,15 +145,15 @@ def test_poisson_learning_gets_each_connected_part() -> None:
     graph = iso.Graph.from_edges(*zip(*path, strict=True), nodes=range(24))
     task = Task(graph, np.where(np.arange(24) < 5, 0, 1))
     draw = Draw.of(task, np.array([0, 9, 20]))
-    found = packages.graph_learning(task, draw, "poisson").labels
+    found = peers.graph_learning(task, draw, "poisson").labels
     assert found[[1, 8, 21]].tolist() == [0, 1, 1]
     assert found[[12, 22]].tolist() == [-1, -1]
 
 
 def test_compare_scores_every_method_on_the_same_draws(larger: Task) -> None:
     found = compare(larger.graph, larger.truth, fraction=0.1, runs=2, peers=False, random_state=3)
-    draws = [draw_seeds(larger, share_of_labels(0.1), [3, run]) for run in range(2)]
-    expected = [score(larger, draw, ours.by_rule(larger, draw)) for draw in draws]
+    draws = [draw_seeds(larger, partial(sample_two_classes, size=0.1), [3, run]) for run in range(2)]
+    expected = [score(larger, draw, methods.by_rule(larger, draw)) for draw in draws]
     np.testing.assert_allclose(found.methods["Isotherm"].accuracy, [each.accuracy for each in expected])
     np.testing.assert_allclose(found.curve.macro_f1[-1], [each.macro_f1 for each in expected])
     assert found.curve.seeds.tolist() == [3, 6, 12, 24, 48]
@@ -194,4 +181,4 @@ def test_a_peer_that_fails_is_left_out(task: Task, monkeypatch: pytest.MonkeyPat
 def test_features_of_zeros_only_give_the_shares(task: Task) -> None:
     blank = Task(task.graph, task.truth, csr_array((121, 8)))
     draw = draw_seeds(blank, PROTOCOLS["5%"], [1, 0])
-    assert len(np.unique(regressions.feature_regression(blank, draw).labels)) == 1
+    assert len(np.unique(peers.feature_regression(blank, draw).labels)) == 1

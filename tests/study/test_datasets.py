@@ -6,7 +6,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from isotherm.graphs import Graph
-from isotherm.study.datasets import Dataset, karate_club
+from isotherm.study.datasets import Dataset, debian_packages, karate_club
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +59,30 @@ def test_every_call_gives_arrays_of_its_own(club: Dataset) -> None:
     fresh = karate_club()
     np.testing.assert_array_equal(fresh.labels, club.labels)
     np.testing.assert_array_equal(fresh.positions, club.positions)
+
+
+@pytest.fixture(scope="module")
+def packages() -> Dataset:
+    return debian_packages()
+
+
+def test_debian_has_its_sizes(packages: Dataset) -> None:
+    graph = packages.graph
+    assert (graph.n_nodes, graph.n_edges, graph.directed, graph.weighted) == (63_436, 247_686, True, False)
+    assert packages.n_classes == 58
+    assert packages.labelled.all()
+
+
+def test_arcs_lead_from_a_package_to_what_it_depends_on(packages: Dataset) -> None:
+    package, needed = packages.graph.index(["0ad", "0ad-data"])
+    row = slice(*packages.graph.csr.indptr[[package, package + 1]])
+    assert needed in packages.graph.csr.indices[row]
+
+
+def test_sections_are_names(packages: Dataset) -> None:
+    section = dict(zip(packages.graph.nodes.tolist(), packages.labels.tolist(), strict=True))
+    assert section["bash"] == "shells"
+    assert section["python3-numpy"] == "python"
+    assert section["git"] == "vcs"
+    assert {type(label) for label in packages.labels} == {str}
+    assert np.isin(["libs", "libdevel", "perl"], packages.labels.astype(str)).all()

@@ -18,6 +18,11 @@ CONTENT = os.urandom(300_000)
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
+@pytest.fixture(autouse=True)
+def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+
+
 @pytest.fixture
 def site() -> Iterator[Site]:
     with serving() as site:
@@ -27,7 +32,7 @@ def site() -> Iterator[Site]:
 
 
 def fetch(site: Site, folder: Path, *, sha256: str | None = SHA256, most_bytes: int = 1 << 20) -> Path:
-    return fetch_file(RemoteFile(f"{site.address}/graph.npz", "graph.npz", sha256, most_bytes), folder, wait=0)
+    return fetch_file(RemoteFile(f"{site.address}/graph.npz", "graph.npz", sha256, most_bytes), folder)
 
 
 def ranges(site: Site) -> list[str | None]:
@@ -159,7 +164,7 @@ def test_progress_counts_what_is_there(site: Site, tmp_path: Path) -> None:
     site.cuts["/graph.npz"] = [100_000]
     seen: list[tuple[int, int | None]] = []
     remote = RemoteFile(f"{site.address}/graph.npz", "graph.npz", SHA256, 1 << 20)
-    fetch_file(remote, tmp_path, wait=0, progress=lambda done, total: seen.append((done, total)))
+    fetch_file(remote, tmp_path, progress=lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1] == (300_000, 300_000)
     assert (100_000, 300_000) in seen
@@ -170,7 +175,7 @@ def test_no_network_is_said_in_one_sentence(tmp_path: Path) -> None:
         nobody.bind(("127.0.0.1", 0))  # nobody listens
         remote = RemoteFile(f"http://127.0.0.1:{nobody.getsockname()[1]}/graph.npz", "graph.npz", None, 1000)
         with pytest.raises(DownloadError, match=r"cannot be reached .*: try again when there is a network; or put"):
-            fetch_file(remote, tmp_path, wait=0)
+            fetch_file(remote, tmp_path)
 
 
 def test_without_pooch_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

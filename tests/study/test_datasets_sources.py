@@ -16,10 +16,14 @@ from source_files import ARCS, LABELS, NAMES, SNAP_COMMUNITIES, SNAP_EDGES, bund
 from isotherm.study import datasets
 from isotherm.study.datasets import DownloadError, StandInWarning
 from isotherm.study.datasets.catalogue import CATALOGUE
-from isotherm.study.datasets.sources.netset import read_netset, sparse_matrix
-from isotherm.study.datasets.sources.planetoid import read_planetoid
-from isotherm.study.datasets.sources.snap import read_snap
-from isotherm.study.datasets.sources.wikilinks import merge_small, word_clusters
+from isotherm.study.datasets.sources import (
+    merge_small,
+    read_netset,
+    read_planetoid,
+    read_snap,
+    sparse_matrix,
+    word_clusters,
+)
 
 pytestmark = pytest.mark.usefixtures("own_cache")
 

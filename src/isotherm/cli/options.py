@@ -278,7 +278,7 @@ class Solving:
     ] = None
     stop: Annotated[
         Literal["error", "labels"],
-        option("With rules on temperatures: stop at the tolerance, or when labels are certified.", "NAME"),
+        option("With a rule on temperatures: stop at the tolerance, or when labels are certified.", "NAME"),
     ] = "error"
     open_share: Annotated[
         float,
@@ -291,7 +291,7 @@ class Solving:
         str | None, option("Memory for temperatures and scores, such as 4GB; by default a quarter.", "SIZE")
     ] = None
     no_confidence: Annotated[
-        bool, option("With rules on temperatures: find no confidence, which saves up to three solves.")
+        bool, option("With a rule on temperatures: find labels only, which saves up to three solves.")
     ] = False
     threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=at_least(1))] = (
         None
@@ -359,12 +359,7 @@ class Fitting:
     """How a classifier is fitted on a file of edges and a file of labels."""
 
     rule: Annotated[
-        Rule,
-        option(
-            "How a node gets its label: the first two by probabilities, the others by temperatures.",
-            "NAME",
-            group=SOLVING,
-        ),
+        Rule, option("What decides labels: probabilities, or with the last four temperatures", "NAME", group=SOLVING)
     ] = "balanced"
     class_weight: Annotated[
         tuple[str, ...],

@@ -38,7 +38,7 @@ def reproduce(
     seed: int = 0,
     progress: "Progress | None" = None,
 ) -> Path:
-    """Run experiments of the paper, and write a report with each number beside the published one.
+    """Run experiments of the paper, and write a report that compares each number with the published one.
 
     If a call is interrupted, even by a kill, the same call continues where it stopped. In a script, call it under
     ``if __name__ == "__main__":`` unless `processes` is 1.

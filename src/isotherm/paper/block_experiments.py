@@ -27,7 +27,7 @@ from isotherm.paper.scoring import EQUILIBRIUM, UNREACHED, Point, balanced, of_c
 from isotherm.seeds import sample_balanced, sample_uniform
 
 RATIOS = range(1, 11)
-SHARE = 0.1  # of nodes that are seeds, where the text gives no number
+SHARE = 0.1  # share of seeds, where the text gives no number
 AS_RUN, AS_WRITTEN = "p = 0.005", "p = 0.05"
 P = {AS_RUN: 5e-3, AS_WRITTEN: 5e-2}
 

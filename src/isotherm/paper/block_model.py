@@ -92,8 +92,8 @@ class BlockModel:
             others cold. Rows sum to 1.
         """
         seeds = np.array(self.seeds)
-        heat = np.diag(seeds * (self.p - self.q)) + self.n_nodes * self.mean_temperatures() * self.q  # (K, K)
-        return heat / self._mixed(seeds)[:, None]
+        inflow = np.diag(seeds * (self.p - self.q)) + self.n_nodes * self.mean_temperatures() * self.q  # (K, K)
+        return inflow / self._mixed(seeds)[:, None]
 
     def mean_temperatures(self) -> Doubles:
         """Mean temperature over all nodes, seeds included, in each of the K problems (Lemma 1); they sum to 1."""

@@ -1,4 +1,4 @@
-"""Figure 1 of the paper: the Karate Club with two seeds, ground truth beside the temperatures.
+"""Figure 1 of the paper: the Karate Club with two seeds, its ground truth and its temperatures.
 
 The two leaders are the seeds, Mr. Hi hot and the officer cold. A node takes the hot class if its temperature is above
 the mean. Its confidence, as in section 3.1, is the distance of its temperature to the mean.

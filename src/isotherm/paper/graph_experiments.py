@@ -40,7 +40,7 @@ SINGLE_LABEL = ("cora", "citeseer", "wikischools", "wikivitals", "wikilinks")
 OVERLAPPING = ("dblp", "amazon")
 BOTH_SIDES = ", both copies"  # suffix of a case in which both copies of a seed of a directed graph are held
 HUGE = {"wikilinks"}  # only used if it was fetched before
-SHARE = 0.01  # of the nodes that are seeds
+SHARE = 0.01  # share of seeds
 
 
 @lru_cache(maxsize=2)
@@ -218,17 +218,17 @@ def _member_scores(temperatures: Doubles, member: Mask, seeds: Ints) -> Iterator
         yield rule, CALLED, float(found.sum() / member.sum())
 
 
-def _leaving(heat: Csr, member: Mask) -> float:
+def _leaving(conductance: Csr, member: Mask) -> float:
     """Share of the members' edge ends whose other end is outside the community."""
-    ends = np.repeat(member, np.diff(heat.indptr))
-    return float(1 - member[heat.indices[ends]].mean())
+    ends = np.repeat(member, np.diff(conductance.indptr))
+    return float(1 - member[conductance.indices[ends]].mean())
 
 
 # Beyond the paper: every rule on all single-label graphs of the folder with fewer than 50,000 nodes, after ten sweeps
 # and at equilibrium. On directed graphs both copies of a seed are held.
 
 MOST_NODES = 50_000
-LEAST_SEEDS = 2  # of each class
+LEAST_SEEDS = 2  # fewest seeds of a class
 PANEL_OPTIONS = {"ten sweeps": SWEEPS, "equilibrium": EQUILIBRIUM}
 
 

@@ -34,7 +34,7 @@ class Point(NamedTuple):
 
     x: float
     graph: Graph
-    labels: Ints  # of the nodes; in the authors' protocol, of the nodes of ``graph.heat``
+    labels: Ints  # one for each node; in the authors' protocol, one for each node of ``graph.heat``
     seeds: Ints
     side: str = "source"
 
@@ -67,7 +67,7 @@ def balanced(labels: Ints, fraction: float, rng: np.random.Generator) -> Ints:
     return np.sort(np.concatenate([of_class(labels, k, int(fraction * n), rng) for k, n in enumerate(sizes)]))
 
 
-def score_authors(heat: Csr, labels: Ints, seeds: Ints) -> Iterator[Measurement]:
+def score_authors(conductance: Csr, labels: Ints, seeds: Ints) -> Iterator[Measurement]:
     """The authors' protocol, on the nodes of a symmetric matrix; for a directed graph these are its 2n copies.
 
     An unreached node keeps the mean temperature of the seeds, a node without edges goes to zero, and both enter the
@@ -76,7 +76,7 @@ def score_authors(heat: Csr, labels: Ints, seeds: Ints) -> Iterator[Measurement]
     the right mapping are measured too (`ALL`).
     """
     classes, codes = np.unique(labels[seeds], return_inverse=True)
-    temperatures = _swept(heat, seeds, codes)
+    temperatures = _swept(conductance, seeds, codes)
     known = labels >= 0
     for rule in RULES:
         # Their second mistake: the weighted rule counts the seeds of class 0 as non-seed nodes.
@@ -106,7 +106,7 @@ def score_corrected(
 
 
 def solved(graph: Graph, seeds: Ints, values: Doubles, options: SolveOptions, *, side: str = "both") -> Doubles:
-    """Temperatures of all nodes, given those of the seeds; NaN where unreached."""
+    """Temperatures of all nodes, given the temperatures of the seeds; NaN where unreached."""
     problem = Problem.of(graph, seeds, values, side=side)
     return engines.solve(problem, options).temperatures.astype(np.float64)
 
@@ -123,12 +123,12 @@ def class_f1(truth: Mask, predicted: Mask) -> float:
     return 2 * int(np.count_nonzero(truth & predicted)) / total if total else 0.0
 
 
-def _swept(heat: Csr, seeds: Ints, codes: Ints) -> Doubles:
+def _swept(conductance: Csr, seeds: Ints, codes: Ints) -> Doubles:
     """Temperatures of all nodes after ten sweeps."""
     values = np.eye(codes.max() + 1)[codes]
-    temperatures = solved(Graph(heat, np.arange(heat.n)), seeds, values, SWEEPS)
+    temperatures = solved(Graph(conductance, np.arange(conductance.n)), seeds, values, SWEEPS)
     temperatures[np.isnan(temperatures[:, 0])] = values.mean(axis=0)
-    alone = np.diff(heat.indptr) == 0
+    alone = np.diff(conductance.indptr) == 0
     alone[seeds] = False
     temperatures[alone] = 0
     return temperatures

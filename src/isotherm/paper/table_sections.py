@@ -100,7 +100,7 @@ def table4_section(title: str, results: Results) -> Section:
 
 
 def _compared(name: str, title: str, score: str, results: Results) -> list[Block]:
-    """Measured beside published, as a table and as a picture."""
+    """Measured and published numbers, as a table and as a picture."""
     rows = [
         [
             f"{column(entry.case)}, {entry.rule}",
@@ -114,7 +114,7 @@ def _compared(name: str, title: str, score: str, results: Results) -> list[Block
         for entry in entries(name, results)
     ]
     header = ["graph and rule", "measured", "published", "difference", "standard errors", "verdict", "note"]
-    shown = f"{title}, authors' protocol: mean and standard deviation of all runs, and the published mean beside it."
+    shown = f"{title}, authors' protocol: mean and standard deviation of all runs, and the published mean."
     table = Table(f"Authors' protocol: {score}", header, rows)
     return [table, *words("tables 2 to 4"), Picture(name, _dots(name, results), shown)]
 

@@ -20,7 +20,7 @@ from isotherm.paper.scoring import ALL, SHIFTED
 ROUNDING = 0.005  # published numbers have two decimals
 READ_OFF = 0.01  # accuracy of a point that was read off a figure
 TOLERANCES = {"centered": 0.03, "vanilla": 0.05, "weighted": 0.05}  # largest distance allowed from a published curve
-RESAMPLES = 4000  # of the bootstrap
+RESAMPLES = 4000  # samples of the bootstrap
 FEWEST = 6  # graphs; with fewer the test cannot reject anything
 
 
@@ -177,7 +177,7 @@ class Comparison(NamedTuple):
     ties: int
     losses: int
     difference: float  # mean over graphs
-    p: float  # of Wilcoxon's signed-rank test, two-sided
+    p: float  # p-value of Wilcoxon's signed-rank test, two-sided
     p_families: float  # the same over families of graphs, each counted once
 
 

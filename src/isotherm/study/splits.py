@@ -4,23 +4,30 @@ The splitters of scikit-learn would cut the hidden nodes out of the adjacency ma
 `isotherm.WholeGraph` in place of the graph, its searches and scores take a `LabelSplit` too.
 """
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
-from isotherm.graphs import as_graph
+from isotherm.graphs import Graph, as_graph
 from isotherm.labelling.metrics import accuracy, macro_f1, micro_f1
 from isotherm.labelling.whole_graph import WholeGraph, check_order
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
 from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable
 
-__all__ = ["LabelSplit", "cross_val_score"]
+if TYPE_CHECKING:
+    from isotherm.node_classifier import NodeClassifier
+
+__all__ = ["HiddenAccuracy", "LabelSplit", "cross_val_score", "hidden_accuracy"]
 
 Scoring: TypeAlias = Callable[[Labels, Labels], float]
+FOLDS = 5  # in `hidden_accuracy`
 
 
 class LabelSplit:
@@ -158,8 +165,6 @@ def cross_val_score(
     (n_splits,) array
         The score of each fold.
     """
-    from sklearn.base import clone
-
     score = _scoring(scoring)
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
@@ -178,3 +183,48 @@ def _scoring(scoring: str | Scoring) -> Scoring:
     if scoring not in named:
         raise ValueError(f"there is no scoring {scoring!r}: choose one of {', '.join(named)}, or give a function")
     return named[scoring]
+
+
+class HiddenAccuracy(NamedTuple):
+    """The share of hidden seeds whose label was found, by each way; each seed was hidden once."""
+
+    hidden: int
+    found: float
+    logistic: float
+
+    def __str__(self) -> str:
+        ways = f"accuracy {self.found:.3f}, by logistic regression alone {self.logistic:.3f}"
+        return f"{ways} ({self.hidden:,} seeds hidden in turn)"
+
+
+def hidden_accuracy(clf: "NodeClassifier", graph: Graph, rows: Any, known: Mapping[Any, Any]) -> HiddenAccuracy | None:
+    """Hide a fifth of the seeds in turn, and find their labels by the classifier and by logistic regression alone.
+
+    None if fewer than two classes have two seeds, or if labels are not one for each seed.
+    """
+    if not known or any(isinstance(label, dict | set | frozenset) for label in known.values()):
+        return None
+    places, labels = graph.index(list(known)), np.array(list(map(str, known.values())), dtype=object)
+    codes = np.unique(labels, return_inverse=True)[1]
+    usable = hideable(codes)
+    if len(np.unique(codes[usable])) < 2:
+        return None
+    by_all, by_columns = (np.full(len(labels), None, dtype=object) for _ in range(2))
+    for test in deal(codes, np.random.default_rng(0).permutation(usable), FOLDS):
+        train = np.delete(np.arange(len(labels)), test)
+        shown = dict(zip(graph.nodes[places[train]].tolist(), labels[train], strict=True))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the main fit has already warned
+            found = clone(clf).fit(graph, shown, evidence=clf.fitted_.evidence).labels_
+            by_columns[test] = _logistic(rows).fit(rows[places[train]], labels[train]).predict(rows[places[test]])
+        by_all[test] = found[places[test]]
+    shares = (float(np.mean(way[usable] == labels[usable])) for way in (by_all, by_columns))
+    return HiddenAccuracy(len(usable), *shares)
+
+
+def _logistic(rows: Any) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return make_pipeline(StandardScaler(with_mean=not issparse(rows)), LogisticRegression(max_iter=1000))

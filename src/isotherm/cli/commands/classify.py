@@ -23,7 +23,7 @@ from isotherm.cli.terminal.messages import UsageError, option_name
 if TYPE_CHECKING:
     from isotherm.cli.inputs import Files
     from isotherm.graph_classifier import GraphClassifier
-    from isotherm.study.tables import HiddenAccuracy
+    from isotherm.study.splits import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]
 
@@ -100,7 +100,7 @@ def _hidden_accuracy(clf: "GraphClassifier", files: "Files", job: Job) -> "Hidde
     """For a table: how well hidden seeds are found, and how well without the graph."""
     if files.vectors is None:
         return None
-    from isotherm.study.tables import hidden_accuracy
+    from isotherm.study.splits import hidden_accuracy
 
     with job.stage("comparing"):
         return hidden_accuracy(clf, files.graph, files.vectors, files.known)

@@ -107,7 +107,7 @@ class Summary:
         elif self.held_out == 0:
             rows["confidence"] = "calibrated as on other graphs, since no seed can be hidden"
         if self.hidden_seeds:
-            from isotherm.study.tables import HiddenAccuracy
+            from isotherm.study.splits import HiddenAccuracy
 
             rows["hidden seeds"] = str(HiddenAccuracy(**self.hidden_seeds))  # type: ignore[arg-type]
         if self.output:

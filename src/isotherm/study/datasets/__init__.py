@@ -2,7 +2,8 @@
 
 A name comes in, a `Dataset` goes out: a graph with its labels. The function `load` below looks in a folder and in the
 user's cache, and downloads what is in neither. Read ``catalogue.py`` next: it lists the graphs of the paper.
-``sources/`` reads their files, through ``archives.py`` and ``pickles.py``, which trust nothing.
+``sources.py`` reads their files, through ``archives.py`` and ``pickles.py``, which trust nothing; ``download.py``
+fetches them.
 
 >>> club = load("karate")
 >>> club.graph
@@ -17,12 +18,9 @@ from pathlib import Path
 
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.files import cache_folder
-from isotherm.study.datasets.base import Dataset, StandInWarning
 from isotherm.study.datasets.catalogue import CATALOGUE
 from isotherm.study.datasets.download import Amount, DownloadError, fetch_file
-from isotherm.study.datasets.sources.debian import debian_packages
-from isotherm.study.datasets.sources.folder import graph_names, read_graph_file
-from isotherm.study.datasets.sources.karate import karate_club
+from isotherm.study.datasets.sources import Dataset, StandInWarning, debian_packages, karate_club, read_graph_file
 
 __all__ = [
     "Dataset",
@@ -109,8 +107,8 @@ def available(data: str | os.PathLike[str] | None = None) -> dict[str, str]:
     for name in CATALOGUE:
         places[name] = next((str(folder) for folder in _folders(data) if _files_in(folder, name)), "download")
     for folder in _folders(data):
-        for name in graph_names(folder):
-            places.setdefault(name, str(folder))
+        for path in sorted(folder.glob("*.npz")):
+            places.setdefault(path.stem, str(folder))
     return places
 
 
@@ -140,7 +138,7 @@ def _files(name: str, data: str | os.PathLike[str] | None) -> dict[str, Path] | 
 
 
 def _files_in(folder: Path, name: str) -> dict[str, Path] | None:
-    """The files of a graph in a folder, if all are there: one ``.npz``, or those of the catalogue."""
+    """The files of a graph in a folder, if all are there: one ``.npz``, or the files that the catalogue lists."""
     if (npz := folder / f"{name}.npz").is_file():
         return {npz.name: npz}
     if name not in CATALOGUE:

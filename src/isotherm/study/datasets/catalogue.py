@@ -9,12 +9,16 @@ import numpy as np
 
 from isotherm.files import writing
 from isotherm.io import FileError
-from isotherm.study.datasets.base import Dataset
 from isotherm.study.datasets.download import RemoteFile
-from isotherm.study.datasets.sources.netset import read_bundle, read_netset
-from isotherm.study.datasets.sources.planetoid import PARTS, read_planetoid
-from isotherm.study.datasets.sources.snap import read_snap
-from isotherm.study.datasets.sources.wikilinks import word_clusters
+from isotherm.study.datasets.sources import (
+    PLANETOID_PARTS,
+    Dataset,
+    read_bundle,
+    read_netset,
+    read_planetoid,
+    read_snap,
+    word_clusters,
+)
 
 __all__ = ["CATALOGUE", "Entry"]
 
@@ -23,7 +27,7 @@ NETSET = "https://netset.telecom-paris.fr/datasets_npz"
 SNAP = "https://snap.stanford.edu/data/bigdata/communities"
 MEGA, GIGA = 1 << 20, 1 << 30
 
-# Those of NetSet and of Amazon are not published, and could not be measured: download.py has the user compare them.
+# The checksums of NetSet and of Amazon are not published and could not be measured: users must compare them.
 SHA256 = {
     "ind.citeseer.ally": "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95",
     "ind.citeseer.graph": "d79a4ef9d3e7169aee8946145f6b7306e35bc79bffad26346cfb94e10e9912a7",
@@ -67,7 +71,7 @@ def _remote(base: str, name: str, most_bytes: int, folder: str = "") -> RemoteFi
 
 
 def _planetoid(name: str, short: str, title: str) -> Entry:
-    names = {part: f"ind.{name}.{part}" for part in PARTS}
+    names = {part: f"ind.{name}.{part}" for part in PLANETOID_PARTS}
     files = tuple(_remote(PLANETOID, file, 4 * MEGA, "planetoid/") for file in names.values())
 
     def read(paths: dict[str, Path]) -> Dataset:

@@ -86,7 +86,7 @@ def compare(
 
             with job.stage("reading features"), usage_errors():
                 given = read_features(features, files.graph, id=id, text=text)
-        from isotherm.study.comparison.compare import compare as compared
+        from isotherm.study.comparison import compare as compared
 
         with job.stage("comparing") as bar, usage_errors(LABELS, labels):
             found = compared(
@@ -99,13 +99,16 @@ def compare(
                 random_state=random_state,
                 progress=bar.amount,
             )
-        from isotherm.cli.reports import comparison
-
         if plot is not None:
+            from isotherm.cli.reports.picture import draw_comparison
+
             with exit_cleanly():
-                comparison.draw(found, plot, force=force)
+                draw_comparison(found, plot, force=force)
+        from isotherm.cli.reports.scores import ScoreTable, comparison_json, comparison_text
+
+        table = ScoreTable.of_methods(found)
         if output is not None:
-            write_columns(output, comparison.draws(found), TableFormat(force=force))
+            write_columns(output, table.columns(), TableFormat(force=force))
         written = [f"The picture is in {plot}"] * bool(plot) + [f"All draws are in {output}"] * bool(output)
         job.say(str(files), *written)
-        print(comparison.as_json(found) if json else comparison.as_latex(found) if latex else comparison.text(found))
+        print(comparison_json(found) if json else table.latex() if latex else comparison_text(found))

@@ -31,7 +31,7 @@ Data = Annotated[str | None, option("A folder of graphs.", "DIR")]
 @datasets.default
 @datasets.command(name="list")
 def list_(*, data: Data = None) -> None:
-    """Print all datasets, where each comes from, and the titles of those of the paper.
+    """Print all datasets and where each comes from; those in the paper have a title.
 
     A dataset is built in, in a folder, or downloaded. A similar graph of the
     folder may stand in for it.

@@ -16,7 +16,7 @@ from isotherm.cli.terminal.text import aligned, bar
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from isotherm.dirichlet_classifier import DirichletClassifier
+    from isotherm.graph_classifier import GraphClassifier
     from isotherm.paper.figure1 import Result
 
 __all__ = ["EXAMPLES", "demo"]
@@ -33,10 +33,11 @@ MOST = 6  # classes, and packages in a list
 def demo(*, out: Annotated[str, option("Folder for the picture and the packages.", "DIR")] = "out") -> None:
     """Show what Isotherm does, on two graphs that come with it.
 
-    First the Karate Club with two seeds, as in figure 1 of the paper: who is
-    how warm, and a picture in the folder. Then the packages of Debian 12 and
-    their dependencies: the archive section of all from those of 1% of them;
-    these are put into the folder too, for isotherm explore.
+    First the Karate Club with two seeds, as in figure 1 of the paper: the
+    temperature of each member, and a picture in the folder. Then the packages
+    of Debian 12 and their dependencies: the archive section of all packages,
+    from the sections of 1% of them. These are put into the folder too, for
+    isotherm explore.
     """
     began = time.perf_counter()
     folder = Path(out)
@@ -94,19 +95,19 @@ def _debian(folder: Path) -> tuple[Path, Path]:
     import numpy as np
 
     from isotherm.cli.reports.summary import Summary
-    from isotherm.dirichlet_classifier import DirichletClassifier
+    from isotherm.node_classifier import NodeClassifier
     from isotherm.seeds import sample
     from isotherm.seeds.encoding import encode_labels
     from isotherm.study.datasets import debian_packages
 
-    print(f"\n\nThe packages of Debian 12: the sections of all from those of {SHARE:.0%}\n", flush=True)
+    print(f"\n\nThe packages of Debian 12: the sections of all, from the sections of {SHARE:.0%}\n", flush=True)
     job = Job()
     with job.stage("reading"):
         packages = debian_packages()
     codes, _ = encode_labels(packages.labels)
     seeds = sample("balanced", codes, SHARE, np.random.default_rng(0))
     known = dict(zip(packages.graph.nodes[seeds], packages.labels[seeds], strict=True))
-    clf = DirichletClassifier()
+    clf = NodeClassifier()
     with job.stage("solving") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the summary has the numbers
         clf.fit(packages.graph, known, progress=bar.errors(1e-3))
@@ -118,7 +119,7 @@ def _debian(folder: Path) -> tuple[Path, Path]:
     return _written(folder, clf)
 
 
-def _written(folder: Path, clf: "DirichletClassifier") -> tuple[Path, Path]:
+def _written(folder: Path, clf: "GraphClassifier") -> tuple[Path, Path]:
     """The graph and its seeds as files for ``isotherm explore``; nodes without links are left out."""
     import numpy as np
 
@@ -137,27 +138,27 @@ def _written(folder: Path, clf: "DirichletClassifier") -> tuple[Path, Path]:
     return folder / "debian-edges.tsv", folder / "debian-seeds.tsv"
 
 
-def _accuracy(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
-    """Of the rule, of the one without its correction, and of a guess."""
-    from isotherm.labelling.rules import TEMPERATURE_RULES
+def _accuracy(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """The accuracy of the rule, of the rule vanilla, and of guessing the largest section."""
+    from isotherm.labelling.rules import RULES
 
     unseen = len(truth) - len(clf.seeds_.nodes)
     right = (clf.labels_ == truth)[hidden]
-    vanilla = clf.classes_[TEMPERATURE_RULES["vanilla"].scores(clf.temperatures_, clf.seeds_).argmax(axis=1)]
+    vanilla = clf.classes_[RULES["vanilla"].scores(clf.temperatures_, clf.seeds_).argmax(axis=1)]
     section, packages = Counter(truth[hidden].tolist()).most_common(1)[0]
     shares = {
         f"rule {clf.rule_}": right.mean(),
-        "rule vanilla": (vanilla == truth)[hidden].mean(),  # compares with no mean
+        "rule vanilla": (vanilla == truth)[hidden].mean(),
         f"always {section}": packages / hidden.sum(),
     }
     rows = [[name, f"{share:.2f}", bar(share)] for name, share in shares.items()]
     return (
-        f"Accuracy on the {hidden.sum():,} packages that are reached and no seeds:\n\n{aligned(rows, left=(0, 2))}\n\n"
-        f"Rule {clf.rule_} has {right.sum() / unseen:.2f} on all {unseen:,} that are no seeds. By section:"
+        f"Accuracy on the {hidden.sum():,} packages that are reached and not seeds:\n\n{aligned(rows, left=(0, 2))}\n\n"
+        f"Rule {clf.rule_} has {right.sum() / unseen:.2f} on all {unseen:,} that are not seeds. By section:"
     )
 
 
-def _sections(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+def _sections(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
     """The accuracy on each section, the largest first, in two halves side by side."""
     cells = []
     for section in clf.classes_.tolist():
@@ -172,7 +173,7 @@ def _sections(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArra
     return aligned([[*title, *title], *([*left, *right] for left, right in halves)], left=(0, 3, 4, 7))
 
 
-def _extremes(clf: "DirichletClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+def _extremes(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
     """The packages that the classifier is most and least certain of, one for each label."""
     import numpy as np
 

@@ -89,10 +89,10 @@ def evaluate(
 ) -> None:
     """Hide known labels, find them again, and score every rule.
 
-    All rules are scored from the same temperatures, on the nodes whose label
-    was hidden: mean and standard deviation over the draws. The rule auto chooses
-    among the others by held-out seeds; balanced and probable need them too. ECE,
-    the expected calibration error, is the mean gap between confidence and accuracy.
+    All rules see the same seeds and are scored on the nodes whose label was
+    hidden: mean and standard deviation over the draws. Balanced and probable
+    decide by probabilities, the others by temperatures alone. ECE, the expected
+    calibration error, is the mean gap between confidence and accuracy.
     """
     with Job(quiet=quiet, strict=strict) as job:
         labels, reading = labels_inside(edges, labels, reading, usage=("evaluate", "LABELS"))
@@ -129,31 +129,32 @@ def evaluate(
                 **solving.for_classifier(),
             )
         if plot is not None:
-            from isotherm.cli.reports.picture import draw_rules
+            from isotherm.cli.reports.picture import draw_evaluation
 
             with exit_cleanly():
-                draw_rules(found, plot, force=force)
-        from isotherm.cli.reports import scores
+                draw_evaluation(found, plot, force=force)
+        from isotherm.cli.reports.scores import ScoreTable, evaluation_json, evaluation_text
 
+        table = ScoreTable.of_rules(found)
         if output is not None:
-            write_columns(output, scores.draws(found), TableFormat(output_format, force))
+            write_columns(output, table.columns(), TableFormat(output_format, force))
         written = [f"The picture is in {plot}"] * bool(plot)
         written += [f"All draws are in {output}"] * bool(output and output != "-")
         job.say(str(files), *(written or [""]))
         if json:
-            print(scores.as_json(found, policy))
+            print(evaluation_json(found, policy))
         elif latex:
-            print(scores.as_latex(found))
+            print(table.latex())
         elif output != "-":
-            print(scores.text(found, policy, per_class=per_class, confused=confusion))
+            print(evaluation_text(found, policy, per_class=per_class, confusion_matrix=confusion))
 
 
 def _rules(wanted: tuple[str, ...], solving: Solving) -> tuple[str, ...]:
-    """The rules to score; those on probabilities need confidence."""
-    from isotherm.labelling.rules import RULES, TEMPERATURE_RULES
-    from isotherm.labelling.settings import AUTO
+    """The rules to score; decisions on probabilities need confidence."""
+    from isotherm.labelling.rules import RULES
+    from isotherm.node_classifier import RULE_NAMES
 
-    usual = tuple(TEMPERATURE_RULES) if solving.no_confidence else (*RULES, AUTO)
+    usual = tuple(RULES) if solving.no_confidence else RULE_NAMES
     for name in wanted:
         if name not in usual:
             raise UsageError(f"--no-confidence and --rule {name} contradict each other: give one of them")

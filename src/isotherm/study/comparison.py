@@ -4,6 +4,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,41 +14,16 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
 from isotherm.seeds import Seeds
-from isotherm.study.comparison.methods import METHODS, Method
-from isotherm.study.comparison.scores import Score, score
-from isotherm.study.comparison.tasks import Draw, Task, draw_seeds, share_of_labels
+from isotherm.seeds.hiding import codes_of_nodes, sample_two_classes
+from isotherm.study.methods import METHODS, Method
+from isotherm.study.scores import Scores, Tally
+from isotherm.study.tasks import Draw, Task, draw_seeds
 
-__all__ = ["Comparison", "Curve", "MethodScores", "compare"]
+__all__ = ["Comparison", "Curve", "compare"]
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
-FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # of the shown labels, on the learning curve
-LEAST = 3  # labels on the learning curve
-
-
-@dataclass(frozen=True, eq=False)
-class MethodScores:
-    """How well one method found the hidden labels, draw by draw.
-
-    Attributes
-    ----------
-    accuracy, macro_f1, calibration_error : ndarray of shape (runs,)
-        Scores on the hidden labels. A node that no seed reaches counts as wrong, unless the method uses features. The
-        calibration error is NaN without probabilities.
-    seconds : float
-        CPU seconds for a draw, the mean.
-    """
-
-    accuracy: Doubles
-    macro_f1: Doubles
-    calibration_error: Doubles
-    seconds: float
-
-    @classmethod
-    def of(cls, scores: list[Score], seconds: float = np.nan) -> "MethodScores":
-        """The scores of all draws."""
-        figures = ("accuracy", "macro_f1", "calibration_error")
-        accuracy, macro_f1, error = (np.array([getattr(score, name) for score in scores]) for name in figures)
-        return cls(accuracy, macro_f1, error, seconds)
+FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
+LEAST = 3  # fewest labels on the learning curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,12 +70,17 @@ class Comparison:
         Scores with fewer seeds.
     """
 
-    methods: dict[str, MethodScores]
+    methods: dict[str, Scores]
     left_out: dict[str, str]
     seeds: int
     hidden: int
     classes: int
     curve: Curve
+
+    @property
+    def ranked(self) -> dict[str, Scores]:
+        """The methods by the mean of accuracy and macro-F1, the best first."""
+        return {name: self.methods[name] for name in sorted(self.methods, key=self._mean, reverse=True)}
 
     @property
     def best(self) -> str:
@@ -108,7 +89,7 @@ class Comparison:
 
     @property
     def best_of_ours(self) -> str:
-        """The same among those of Isotherm."""
+        """The same among the methods of Isotherm."""
         return max((name for name in self.methods if METHODS[name].ours), key=self._mean)
 
     def behind(self, name: str, figure: str = "macro_f1") -> tuple[float, float]:
@@ -131,7 +112,7 @@ class _Bench:
     progress: Progress | None
     done: int = 0
 
-    def all_scores(self, methods: Iterable[Method], left_out: dict[str, str]) -> dict[str, MethodScores]:
+    def all_scores(self, methods: Iterable[Method], left_out: dict[str, str]) -> dict[str, Scores]:
         """The scores of each method on the largest draws; a peer that fails is left out."""
         found = {}
         for method in methods:
@@ -143,18 +124,18 @@ class _Bench:
                 left_out[method.name] = f"failed: {str(error) or type(error).__name__}"
         return found
 
-    def scores(self, method: Method, draws: Iterable[Draw]) -> MethodScores:
+    def scores(self, method: Method, draws: Iterable[Draw]) -> Scores:
         """The scores of a method on some draws."""
-        began, scores = time.process_time(), []
+        began, tally = time.process_time(), Tally()
         for draw in draws:
             with warnings.catch_warnings():
                 if not method.ours:
-                    warnings.simplefilter("ignore")  # about their own insides
-                scores.append(score(self.task, draw, method.run(self.task, draw)))
+                    warnings.simplefilter("ignore")  # about their own internals
+                tally.add(self.task, draw, method.run(self.task, draw))
             self.done += 1
             if self.progress is not None:
                 self.progress(self.done, self.total)
-        return MethodScores.of(scores, (time.process_time() - began) / len(scores))
+        return tally.result((time.process_time() - began) / len(tally.scores))
 
 
 def compare(
@@ -173,7 +154,7 @@ def compare(
     Parameters
     ----------
     graph
-        The graph: whatever ``DirichletClassifier.fit`` takes.
+        The graph: whatever ``NodeClassifier.fit`` takes.
     labels
         The known labels, ``{node: label}`` or one for each node.
     features
@@ -199,10 +180,8 @@ def compare(
     """
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
-    truth = np.full(graph.n_nodes, -1, dtype=np.int64)
-    truth[known.nodes] = known.codes
-    task = Task(graph, truth, None if features is None else csr_array(features))
-    _check_labels(truth, known.n_classes, fraction)
+    task = Task(graph, codes_of_nodes(known, graph.n_nodes), None if features is None else csr_array(features))
+    _check_labels(len(known.codes), known.n_classes, fraction)
     chosen, left_out = _methods(task, peers)
     draws = _draws(task, fraction, runs, random_state)
     bench = _Bench(task, draws, runs * (len(chosen) + len(draws) - 1), progress)
@@ -232,19 +211,18 @@ def _draws(task: Task, fraction: float, runs: int, random_state: int) -> list[li
 
     All are scored where the largest is.
     """
-    largest = [draw_seeds(task, share_of_labels(fraction), [random_state, run]) for run in range(runs)]
+    largest = [draw_seeds(task, partial(sample_two_classes, size=fraction), [random_state, run]) for run in range(runs)]
     shares = [part for part in FEWER if part * len(largest[0].seeds) >= LEAST]
     smaller = [[_fewer(task, draw, part, [random_state, run]) for run, draw in enumerate(largest)] for part in shares]
     return [*smaller, largest]
 
 
 def _fewer(task: Task, draw: Draw, part: float, key: list[int]) -> Draw:
-    only = np.where(draw.known >= 0, draw.known, -1)
-    return Draw.of(task, share_of_labels(part)(only, np.random.default_rng(key)), draw.scored)
+    return Draw.of(task, sample_two_classes(draw.known, part, np.random.default_rng(key)), draw.scored)
 
 
-def _curve(bench: _Bench, found: dict[str, MethodScores]) -> Curve:
-    """Isotherm by default, with features if it can use them, from few seeds to those of the table."""
+def _curve(bench: _Bench, found: dict[str, Scores]) -> Curve:
+    """Isotherm by default, with features if it can use them, from few seeds to as many as in the table."""
     rich = [name for name in found if METHODS[name].ours and METHODS[name].features]
     name = next(iter(rich), "Isotherm")
     scores = [bench.scores(METHODS[name], draws) for draws in bench.draws[:-1]] + [found[name]]
@@ -253,8 +231,7 @@ def _curve(bench: _Bench, found: dict[str, MethodScores]) -> Curve:
     return Curve(name, np.array(seeds, dtype=np.int64), accuracy, macro_f1)
 
 
-def _check_labels(truth: Ints, classes: int, fraction: float) -> None:
-    known = np.count_nonzero(truth >= 0)
+def _check_labels(known: int, classes: int, fraction: float) -> None:
     if classes < 2:
         raise ParameterError("all labels are the same: methods can be compared only where there are two classes")
     if round(fraction * known) < 2:

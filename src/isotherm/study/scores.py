@@ -1,0 +1,188 @@
+"""The answer of a method to a draw, how good it is, and the scores of many draws.
+
+`score` judges one answer. A `Tally` collects the answers of one method or rule and sums them up as `Scores`, which
+`evaluate` and `compare` both return.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csr_array
+
+from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.labelling.metrics import accuracy, macro_f1
+from isotherm.probability.trial import Reliability, reliability
+from isotherm.study.tasks import Draw, Task
+
+__all__ = ["Answer", "Score", "Scores", "Tally", "answer", "calibration_error", "claims", "class_scores", "score"]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What a method says about the nodes.
+
+    Attributes
+    ----------
+    labels
+        (n,) class of each node, -1 where the method has none.
+    confidence
+        (n,) the probability of that class, if the method has probabilities.
+    sets
+        (n, K) the classes that a node may have with a probability of 90%, if the method has such sets.
+    beyond_links
+        Whether labels of nodes that no seed reaches count: the method knows more than the links, or gives no label
+        there.
+    """
+
+    labels: Ints
+    confidence: Doubles | None = None
+    sets: Mask | None = None
+    beyond_links: bool = False
+
+
+@dataclass(frozen=True)
+class Score:
+    """How good an answer is, on the labels that were hidden.
+
+    Attributes
+    ----------
+    accuracy, macro_f1
+        Nodes without a label that counts are wrong. Macro-F1 is the mean over classes that are hidden or predicted.
+    guessed
+        The accuracy if guesses at unreached nodes count.
+    unlabelled
+        The share of hidden labels for which there was no answer that counts.
+    calibration_error
+        Expected calibration error of the labels that count; NaN without probabilities.
+    coverage, set_size
+        How often the true class of a reached node is in its set, and the mean size of sets; NaN without sets.
+    """
+
+    accuracy: float
+    macro_f1: float
+    guessed: float
+    unlabelled: float
+    calibration_error: float = np.nan
+    coverage: float = np.nan
+    set_size: float = np.nan
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """How well a rule or a method found the hidden labels, draw by draw.
+
+    Attributes
+    ----------
+    accuracy, macro_f1, calibration_error : ndarray of shape (runs,)
+        As in `Score`.
+    micro_f1 : ndarray of shape (runs,)
+        F1 over all classes together.
+    confusion : csr_array of shape (K, K + 1)
+        Nodes by true and predicted class, over all runs; the last column counts nodes without a label that counts.
+    reliability : Reliability
+        The reliability diagram over all runs; empty without probabilities.
+    seconds : float
+        CPU seconds for a draw, the mean; NaN if they were not measured.
+    """
+
+    accuracy: Doubles
+    macro_f1: Doubles
+    calibration_error: Doubles
+    micro_f1: Doubles
+    confusion: csr_array
+    reliability: Reliability
+    seconds: float = np.nan
+
+
+class Tally:
+    """The answers of one method, judged as they come."""
+
+    def __init__(self) -> None:
+        self.scores: list[Score] = []
+        self._micro_f1: list[float] = []
+        self._confusion: list[csr_array] = []
+        self._claims: list[tuple[Doubles, Mask]] = []
+
+    def add(self, task: Task, draw: Draw, found: Answer) -> None:
+        """Judge the answer to one more draw."""
+        self.scores.append(score(task, draw, found))
+        self._claims.append(claims(task, draw, found))
+        true, guess = task.truth[draw.scored], _counted(draw, found)[draw.scored]
+        self._micro_f1.append(2 * np.count_nonzero(true == guess) / (len(true) + np.count_nonzero(guess >= 0)))
+        ends = true, np.where(guess < 0, task.n_classes, guess)
+        counts = coo_array((np.ones(len(true), dtype=np.int64), ends), shape=(task.n_classes, task.n_classes + 1))
+        self._confusion = [csr_array(sum(self._confusion, csr_array(counts)))]
+
+    def result(self, seconds: float = np.nan) -> Scores:
+        """The scores of all draws so far."""
+        names = ("accuracy", "macro_f1", "calibration_error")
+        accuracy, macro, error = (np.array([getattr(each, name) for each in self.scores]) for name in names)
+        claimed = map(np.concatenate, zip(*self._claims, strict=True))
+        micro = np.array(self._micro_f1)
+        return Scores(accuracy, macro, error, micro, self._confusion[0], reliability(*claimed), seconds)
+
+
+def answer(classes: Ints, probabilities: Floats, *, beyond_links: bool = False, proper: bool = True) -> Answer:
+    """The class with the largest value at each node; rows that are all 0, NaN or infinite have none.
+
+    ``classes`` (k,) are the classes of the columns. Unless the values are ``proper`` probabilities, they give no
+    confidence.
+    """
+    values = np.where(np.isnan(probabilities), -np.inf, probabilities)
+    best = values.argmax(axis=1)
+    some = (np.isfinite(values) & (values != 0)).any(axis=1)
+    labels = np.where(some, classes[best], -1)
+    confidence = values[np.arange(len(values)), best] if proper else None
+    return Answer(labels, confidence, beyond_links=beyond_links)
+
+
+def score(task: Task, draw: Draw, found: Answer) -> Score:
+    """Judge an answer."""
+    truth, labels = task.truth[draw.scored], _counted(draw, found)[draw.scored]
+    return Score(
+        accuracy(truth, labels),
+        macro_f1(truth, labels),
+        accuracy(truth, found.labels[draw.scored]),
+        float(np.mean(labels < 0)),
+        calibration_error([claims(task, draw, found)]),
+        *_coverage(task, draw, found.sets),
+    )
+
+
+def claims(task: Task, draw: Draw, found: Answer) -> tuple[Doubles, Mask]:
+    """The confidence of the labels that count, and which of them are right."""
+    if found.confidence is None:
+        return np.empty(0), np.empty(0, dtype=bool)
+    places = np.flatnonzero(draw.scored & (_counted(draw, found) >= 0))
+    return found.confidence[places], found.labels[places] == task.truth[places]
+
+
+def calibration_error(parts: list[tuple[Doubles, Mask]]) -> float:
+    """Expected calibration error of claims of one or of several draws; NaN without any."""
+    confidence, right = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return float(reliability(confidence, right).error) if len(confidence) else np.nan
+
+
+def class_scores(confusion: csr_array) -> Doubles:
+    """Precision, recall and F1 of each class, shape (K, 3); 0 where the denominator is 0.
+
+    >>> class_scores(csr_array(np.array([[3, 1, 0], [0, 1, 1]]))).round(2)
+    array([[1.  , 0.75, 0.86],
+           [0.5 , 0.5 , 0.5 ]])
+    """
+    classes = confusion.shape[0]
+    hits, true, guessed = confusion[:, :classes].diagonal(), confusion.sum(axis=1), confusion.sum(axis=0)[:classes]
+    parts = (guessed, true, (true + guessed) / 2)
+    return np.stack([np.divide(hits, part, out=np.zeros(len(hits)), where=part > 0) for part in parts], axis=1)
+
+
+def _counted(draw: Draw, found: Answer) -> Ints:
+    """(n,) the labels of an answer, -1 where they do not count."""
+    return found.labels if found.beyond_links else np.where(draw.reached, found.labels, -1)
+
+
+def _coverage(task: Task, draw: Draw, sets: Mask | None) -> tuple[float, float]:
+    places = np.flatnonzero(draw.scored & draw.reached) if sets is not None else ()
+    if sets is None or not len(places):
+        return np.nan, np.nan
+    return float(sets[places, task.truth[places]].mean()), float(sets[places].sum(axis=1).mean())
