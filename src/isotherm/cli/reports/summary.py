@@ -105,7 +105,7 @@ class Summary:
             error = f"expected error {self.calibration_error:.2f}"
             rows["confidence"] = f"calibrated on {self.held_out:,} held-out seeds, {error}"
         elif self.held_out == 0:
-            rows["confidence"] = "calibrated as on other graphs, since no seed can be hidden"
+            rows["confidence"] = "a guess by usual weights: no seed can be hidden"
         if self.hidden_seeds:
             from isotherm.study.splits import HiddenAccuracy
 
