@@ -18,8 +18,8 @@ from benchmarks.grid import grid
 from benchmarks.hard_graphs import com_graph, stored_graph
 from benchmarks.harness import Contestant
 from benchmarks.results import Result
-from isotherm.equilibrium.dirichlet import Problem, solve
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, solve
 
 __all__ = ["races"]
 

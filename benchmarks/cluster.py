@@ -15,10 +15,10 @@ import isotherm as iso
 from benchmarks.graphs import CLASSES, FOLDER, small_world
 from benchmarks.harness import Contestant, Race
 from benchmarks.results import Result
-from isotherm.engines.cluster.clients import current_session
-from isotherm.engines.cluster.post import Team, post_of
-from isotherm.engines.cluster.rows import balanced_bounds
-from isotherm.engines.cluster.work import inspect
+from isotherm.engines.cluster import current_session
+from isotherm.engines.mailbox import Team, mailbox_of
+from isotherm.engines.part import balanced_bounds
+from isotherm.engines.worker import inspect
 from isotherm.graphs import Csr
 
 WORKERS = 2
@@ -83,7 +83,7 @@ def message_times() -> Messages:
 def _talk(addresses: list[str], rank: int) -> Messages:
     from distributed import get_worker
 
-    team = Team(post_of(get_worker()), "messages", addresses, rank)
+    team = Team(mailbox_of(get_worker()), "messages", addresses, rank)
     sums, rows = np.zeros(6 * 17), np.ones((500_000, CLASSES), np.float32)
     other = 1 - rank
     for _ in range(10):  # opens the connections

@@ -17,11 +17,11 @@ from scipy.sparse import csr_matrix
 
 import isotherm as iso
 from benchmarks.results import Result
-from isotherm.probability.trial import reliability
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.paper.graph_experiments import two_per_class
+from isotherm.probability.trial import reliability
 from isotherm.seeds import sample_uniform
 from isotherm.study import datasets
 

@@ -20,9 +20,9 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 import isotherm as iso
 from benchmarks.harness import Contestant, Race
-from isotherm.equilibrium.dirichlet import Problem as Dirichlet
-from isotherm.equilibrium.dirichlet import interior_system, solve
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem as Dirichlet
+from isotherm.equilibrium.problem import interior_system, solve
 
 __all__ = ["Problem", "best_multigrid", "both_races", "com_graph", "race_on", "races", "scipy_cg", "stored_graph"]
 

@@ -1,4 +1,4 @@
-"""Random Dirichlet problems, and their solution by dense linear algebra."""
+"""Random Dirichlet problems, and their exact solution: `harmonic`, or `star_mesh` where weights differ widely."""
 
 from dataclasses import dataclass
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from isotherm.equilibrium.harmonic import harmonic as harmonic
 from isotherm.graphs import Csr, Graph
 
 SHAPES = ("random", "path", "star", "clique", "tree", "isolated", "barbell", "grid")
@@ -102,13 +103,13 @@ def dense(heat: Csr) -> NDArray[np.float64]:
     return np.asarray(csr_array((data, heat.indices, heat.indptr), shape=(n, n)).todense())
 
 
-def harmonic(
+def star_mesh(
     adjacency: NDArray[np.float64], boundary: NDArray[np.int64], values: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Temperatures by dense elimination, NaN where no path leads to the boundary.
+    """Temperatures by dense elimination, NaN where no path leads to the boundary; `harmonic` by another way.
 
-    A node is removed and its neighbours are joined with each other instead (the star-mesh transform). Nothing is ever
-    subtracted, so that the answer is exact to a few units of rounding, however weak a bridge between two parts is.
+    A node is removed and its neighbours are joined to each other instead (the star-mesh transform). Nothing is ever
+    subtracted, so the answer is exact to a few units of rounding, however weak a bridge between two parts is.
     """
     n = len(adjacency)
     _, component = connected_components(csr_array(adjacency), directed=False)

@@ -2,47 +2,47 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from isotherm.engines.cluster.part import PartCG, part_system
-from isotherm.engines.cluster.post import Post, Team
-from isotherm.engines.cluster.rows import SentRows, balanced_bounds, open_rows
-from isotherm.engines.cluster.session import cut_rows, part_of
-from isotherm.engines.cluster.work import Question
+from isotherm.engines.mailbox import Mailbox, Team
+from isotherm.engines.part import PartCG, SentRows, balanced_bounds, open_rows, part_system
+from isotherm.engines.session import cut_rows, part_of
+from isotherm.engines.worker import Question
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Csr
 
 
-class ThreadPost(Post):
+class ThreadMailbox(Mailbox):
     """Delivers to other threads."""
 
-    def __init__(self, posts: "dict[str, ThreadPost]", name: str) -> None:
+    def __init__(self, mailboxes: "dict[str, ThreadMailbox]", name: str) -> None:
         super().__init__(SimpleNamespace(handlers={}))
-        self.posts = posts
-        posts[name] = self
+        self.mailboxes = mailboxes
+        mailboxes[name] = self
 
     def send(self, address: str, session: str, sender: int, number: int, content: Any) -> None:
-        self.posts[address].deliver(session, sender, number, content)
+        self.mailboxes[address].deliver(session, sender, number, content)
 
 
 def run_together(size: int, task: Callable[[Team], Any]) -> list[Any]:
     """Run a task in each of some threads, and give what they return."""
     names = [str(rank) for rank in range(size)]
-    posts: dict[str, ThreadPost] = {}
+    mailboxes: dict[str, ThreadMailbox] = {}
     for name in names:
-        ThreadPost(posts, name)
+        ThreadMailbox(mailboxes, name)
     found: list[Any] = [None] * size
 
     def run(rank: int) -> None:
         try:
-            found[rank] = task(Team(posts[names[rank]], "test", names, rank))
+            found[rank] = task(Team(mailboxes[names[rank]], "test", names, rank))
         except Exception as error:
             found[rank] = error
-            for post in posts.values():
-                post.end("test")
+            for mailbox in mailboxes.values():
+                mailbox.end("test")
 
     threads = [threading.Thread(target=run, args=(rank,)) for rank in range(size)]
     for thread in threads:
@@ -63,9 +63,9 @@ def solve_together(csr: Csr, question: Question, size: int, **how: Any) -> tuple
         first, last = bounds[team.rank : team.rank + 2]
         rows = open_rows(SentRows(cut_rows(csr, first, last)), bounds, team)
         part = part_of(question, first, last)
-        system, values = part_system(rows, part.boundary, part.values, team)
+        system, values = part_system(rows, part.boundary, part.request.values, team)
         solver = PartCG(system, 1, values.shape[1], **how)
-        found = solver.solve(values, part.options, source=part.source, start=part.start, closed=part.closed)
+        found = solver.solve(replace(part.request, values=values))
         return found, team.sent
 
     found = run_together(size, task)

@@ -62,12 +62,12 @@ def test_a_package_imports_only_what_is_below_it(package: str) -> None:
 @pytest.mark.parametrize(
     ("source", "packages"),
     [
-        ("from isotherm.equilibrium.solvers.base import System", {"equilibrium"}),
+        ("from isotherm.equilibrium.solvers.system import System", {"equilibrium"}),
         ("from isotherm import kernels, seeds", {"kernels", "seeds"}),
         ("import isotherm.labelling.rules as r, numpy", {"labelling"}),
         ("def f():\n    from isotherm.dirichlet_classifier import DirichletClassifier", {"dirichlet_classifier"}),
         ("if TYPE_CHECKING:\n    from isotherm.graphs import Graph", {"graphs"}),
-        ("importlib.import_module('isotherm.engines.local')", {"engines"}),
+        ("importlib.import_module('isotherm.engines.session')", {"engines"}),
         ("import isotherm as iso", {"isotherm"}),
         ("from isotherm import Graph", {"isotherm"}),
         ("from .graph import Graph", {"isotherm"}),
@@ -169,7 +169,7 @@ def test_the_import_is_light() -> None:
 
 def test_a_worker_of_a_cluster_starts_without_the_packages_above_it() -> None:
     """scikit-learn would take most of the time that a worker needs to start."""
-    loaded = set(run("import isotherm.engines.cluster.work, sys; print(*sys.modules)").split())
+    loaded = set(run("import isotherm.engines.worker, sys; print(*sys.modules)").split())
     assert not {"sklearn", "pandas", "polars", "scipy.stats", "scipy.optimize", "pyarrow"} & loaded
 
 

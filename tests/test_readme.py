@@ -50,7 +50,7 @@ def test_the_commands_exist() -> None:
 
 
 def ours(G: nx.Graph) -> Any:
-    return iso.DirichletClassifier().fit(G, {0: 0, 199: 1}).labels_
+    return iso.NodeClassifier().fit(G, {0: 0, 199: 1}).labels_
 
 
 def of_networkx(G: nx.Graph) -> Any:

@@ -27,6 +27,13 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_files_of_the_project_exist(page: Path) -> None:
+    named = re.findall(r"`((?:src|tests|native|benchmarks|tools)/[\w/.-]+)`", page.read_text(encoding="utf-8"))
+    missing = [path for path in named if not (DOCS.parent / path).exists()]
+    assert not missing
+
+
 def test_the_reference_has_the_help_of_every_command() -> None:
     names = runpy.run_path(str(DOCS / "conf.py"))["command_names"]()
     assert names == sorted(name for name in app if not name.startswith("-"))

@@ -47,10 +47,10 @@ __all__ = [
 
 if TYPE_CHECKING:
     from isotherm.dirichlet_classifier import DirichletClassifier
-    from isotherm.equilibrium.columns import UnreachedWarning
+    from isotherm.engines.dirichlet import solve_dirichlet
+    from isotherm.equilibrium.problem import UnreachedWarning
     from isotherm.equilibrium.solvers import Solution
-    from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
-    from isotherm.equilibrium.temperatures import solve_dirichlet
+    from isotherm.equilibrium.unconverged import ConvergenceWarning
     from isotherm.exploring import explore
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "BlockModel": "paper.block_model",
     "CalibrationWarning": "probability.calibration",
-    "ConvergenceWarning": "equilibrium.solvers.accuracy.unconverged",
+    "ConvergenceWarning": "equilibrium.unconverged",
     "CutGraphWarning": "labelling.whole_graph",
     "DirichletClassifier": "dirichlet_classifier",
     "EvidenceWarning": "probability.evidence",
@@ -84,7 +84,7 @@ _HOMES = {
     "RareClassWarning": "seeds",
     "ScaleWarning": "graphs.neighbours",
     "Solution": "equilibrium.solvers",
-    "UnreachedWarning": "equilibrium.columns",
+    "UnreachedWarning": "equilibrium.problem",
     "VectorClassifier": "vector_classifier",
     "WholeGraph": "labelling.whole_graph",
     "ZeroRowWarning": "graphs.neighbours",
@@ -95,7 +95,7 @@ _HOMES = {
     "read_graph": "io",
     "read_labelled": "io",
     "read_seeds": "io",
-    "solve_dirichlet": "equilibrium.temperatures",
+    "solve_dirichlet": "engines.dirichlet",
     "suggest": "insight.suggestion",
     "write_labels": "labelling.rows",
 }

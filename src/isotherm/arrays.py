@@ -1,4 +1,4 @@
-"""Names for the types of arrays that all rooms share."""
+"""Names for the array types that all packages share."""
 
 from typing import TypeAlias
 

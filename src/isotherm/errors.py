@@ -1,8 +1,8 @@
 """Errors and warnings that know which parameter they are about.
 
-A sentence such as "raise max_memory" is for Python. On the command line the same parameter is ``--max-memory``. So a
-sentence is kept as a template with its facts, and the parameters among these are `Option` objects, which each caller
-spells in its own way.
+A sentence such as "raise max_memory" is for Python; on the command line, the same parameter is ``--max-memory``. So an
+error keeps its sentence as a template with facts. Parameters among the facts are `Option` objects, which Python and the
+command line spell differently.
 """
 
 import sys
@@ -15,7 +15,7 @@ __all__ = ["Option", "ParameterError", "Worded", "warn", "worded"]
 
 
 class Option(NamedTuple):
-    """A parameter, or a parameter with a value that is advised or to blame.
+    """A parameter, or a parameter with a value that is advised or rejected.
 
     >>> f"{Option('max_memory')}, {Option('solver', 'auto')}, {Option('tol', 0.001)}"
     "max_memory, solver='auto', tol=0.001"
@@ -31,15 +31,15 @@ class Option(NamedTuple):
         return str(self)
 
 
-class Worded(Exception):  # noqa: N818 - warnings have it as a base too
-    """A sentence whose parameters can be spelled anew.
+class Worded(Exception):  # noqa: N818 - also a base of warnings
+    """A sentence whose parameters can be spelled in another way.
 
     Parameters
     ----------
     template
-        The sentence, with a slot in braces for each fact; taken as it is if there are no facts.
+        The sentence, with a slot in braces for each fact; used as it is if there are no facts.
     facts
-        What fills the slots: numbers, texts, and an `Option` for each parameter.
+        The values of the slots: numbers, texts, and an `Option` for each parameter.
 
     Examples
     --------
@@ -68,9 +68,9 @@ def _rebuilt(kind: type[Worded], template: str, facts: dict[str, Any]) -> Worded
 
 
 def worded(message: BaseException, spell: Callable[[Option], str]) -> str:
-    """The sentence of an error or a warning, each parameter spelled by a function.
+    """The sentence of an error or a warning, with each parameter spelled by a function.
 
-    A fact may be another error, whose parameters are spelled too.
+    If a fact is another error, its parameters are spelled too.
     """
     if not isinstance(message, Worded) or not message.facts:
         return str(message)
@@ -84,11 +84,11 @@ def worded(message: BaseException, spell: Callable[[Option], str]) -> str:
 
 
 class ParameterError(Worded, ValueError):
-    """A value that a parameter cannot have, or that the input does not allow."""
+    """A parameter has a value that is impossible, or that the input does not allow."""
 
 
 def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
-    """Warn at the line that called Isotherm, however deep this is."""
+    """Give a warning that points at the line that called Isotherm, at any depth of calls."""
     frame: FrameType | None = sys._getframe(1)
     level = outermost = 2
     while frame is not None:

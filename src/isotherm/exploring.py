@@ -1,4 +1,4 @@
-"""``isotherm.explore``: the page for a graph, and for known labels if there are any."""
+"""``isotherm.explore``: the page for a graph, with or without known labels."""
 
 import os
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import as_graph
 from isotherm.node_classifier import NodeClassifier
-from isotherm.page.page_methods import Opening, certain_seeds, open_page
+from isotherm.page.open_page import PageOptions, certain_seeds, open_page
 from isotherm.seeds import as_seeds
 
 __all__ = ["explore"]
@@ -31,9 +31,9 @@ def explore(
     seeds : mapping, array or Series, optional
         Known labels, as for `NodeClassifier.fit`. Without any, the page asks for the names of the classes.
     classifier : NodeClassifier or DirichletClassifier, optional
-        What labels the graph; its parameters are used, not its fit.
+        The classifier that labels the graph; only its parameters are used, not its fit.
     log : path, optional
-        A file in which each label is kept as soon as it is given. Opened again, the page is where it was.
+        A file that keeps each label as soon as it is given. With the same file, the page resumes where it was.
     port : int
         The port on this machine; by default a free one.
     browser : bool
@@ -43,5 +43,5 @@ def explore(
     """
     network = as_graph(graph)
     known = {} if seeds is None else certain_seeds(as_seeds(seeds, network, None), network)
-    opening = Opening(port=port, browser=browser, log=log, name=name)
-    open_page(network, known, NodeClassifier() if classifier is None else classifier, opening)
+    options = PageOptions(port=port, browser=browser, log=log, name=name)
+    open_page(network, known, NodeClassifier() if classifier is None else classifier, options)

@@ -425,11 +425,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         name : str
             What the page calls the graph.
         """
-        from isotherm.page.page_methods import Opening, certain_seeds, open_page  # few fits need the page
+        from isotherm.page.open_page import PageOptions, certain_seeds, open_page  # few fits need the page
 
         fit, labeller = self._fitted, self.on_graph()
-        opening = Opening(port=port, browser=browser, log=log, name=name)
-        open_page(fit.graph, certain_seeds(fit.seeds, fit.graph), labeller, opening, fitted=labeller)
+        options = PageOptions(port=port, browser=browser, log=log, name=name)
+        open_page(fit.graph, certain_seeds(fit.seeds, fit.graph), labeller, options, fitted=labeller)
 
     def on_graph(self) -> "GraphClassifier":
         """A classifier of the same graph with the same fit: this one, unless it is fitted on a table."""
@@ -458,11 +458,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         The file holds no pickles, and appears when it is complete; with ``force`` it replaces one that exists. Node ids
         must be int, float, bool, str or tuples of these.
         """
-        from isotherm.insight.saving import Saved, save_model  # reads and writes files, which few fits need
+        from isotherm.labelling.saving import Saved, save_model  # reads and writes files, which few fits need
 
         names, columns = getattr(self, "feature_names_in_", None), getattr(self, "seed_columns_", None)
-        saved = Saved(type(self).__name__, self.get_params(), self._fitted, names, columns)
-        save_model(path, saved, force=force)
+        save_model(path, Saved(self.get_params(), self._fitted, names, columns), force=force)
 
     def _html_repr(self) -> str:
         """What notebooks show: before the fit the parameters, as of any estimator; then what was found.

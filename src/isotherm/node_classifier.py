@@ -17,7 +17,7 @@ from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph
 from isotherm.labelling.decisions import DECISIONS
 from isotherm.labelling.fitting import has_probabilities
-from isotherm.labelling.rules import RULES
+from isotherm.labelling.rules import RULES, Rule
 from isotherm.probability.evidence import AUTO, Evidence, read_evidence
 from isotherm.probability.experts import STRUCTURAL
 from isotherm.probability.experts.spectral import Structure
@@ -153,6 +153,8 @@ class NodeClassifier(GraphClassifier):
 
     def _evidence_for(self, seeds: Seeds) -> Evidence | None:
         fit, evidence = self._fitted, self.fitted_.evidence
+        if isinstance(fit.rule, Rule):  # there were no probabilities, but there may be with these seeds
+            return self._read_evidence(None, AUTO, fit.graph, seeds)
         if evidence is None and fit.odds is not None:  # loaded from a file
             if not set(fit.experts) <= STRUCTURAL:
                 raise ParameterError("a saved model does not hold the features that it was fitted on: fit it again")
@@ -193,12 +195,16 @@ def load(path: str | os.PathLike[str]) -> GraphClassifier:
     >>> iso.load(path).explain("b")["share"]
     array([0.75, 0.25])
     """
-    from isotherm.insight.saving import load_model  # with the readers of files, which few fits need
+    from isotherm.labelling.saving import load_model  # with the readers of files, which few fits need
 
-    saved = load_model(path)
-    rule = saved.parameters.pop("decision", None) or saved.parameters.pop("rule")
-    clf = classifier_by(rule, **saved.parameters)
+    clf, saved = load_model(path, _with_parameters)
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names
     clf.seed_columns_ = saved.seed_columns or {}
     return clf._hold(saved.fit)
+
+
+def _with_parameters(parameters: Mapping[str, Any]) -> GraphClassifier:
+    from isotherm.dirichlet_classifier import DirichletClassifier
+
+    return (NodeClassifier if "decision" in parameters else DirichletClassifier)(**parameters)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from commands import Run, runner
 
-from isotherm.engines.cluster.clients import disconnect
+from isotherm.engines.cluster import disconnect
 
 EDGES = "source,target\n" + "".join(f"n{i},n{(i + step) % 60}\n" for i in range(60) for step in (1, 2, 20))
 SEEDS = "node,label\n" + "".join(f"n{i},{'ab'[i // 30]}\n" for i in range(0, 60, 5))

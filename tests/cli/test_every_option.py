@@ -18,14 +18,14 @@ import polars as pl
 import pytest
 
 import isotherm.cli.inputs
-import isotherm.page.page_methods
+import isotherm.page.open_page
 import isotherm.paper
 import isotherm.study.datasets
 from isotherm import kernels
 from isotherm.cli import main
 from isotherm.cli.app import app
 from isotherm.cli.terminal.job import Job
-from isotherm.engines.cluster.clients import disconnect
+from isotherm.engines.cluster import disconnect
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -339,7 +339,7 @@ def _record(patch: pytest.MonkeyPatch, asked: list[str], *, classifiers: bool) -
     patch.setattr(kernels, "thread_count", thread_count)
     patch.setattr(isotherm.cli.inputs, "classifier_of", classifier_of)
     patch.setattr(isotherm.cli.commands.explore, "classifier_of", classifier_of)
-    patch.setattr(isotherm.page.page_methods, "open_page", open_page)
+    patch.setattr(isotherm.page.open_page, "open_page", open_page)
     patch.setattr(isotherm.paper, "reproduce", reproduced)
     patch.setattr(isotherm.study.datasets, "fetch", fetched)
 

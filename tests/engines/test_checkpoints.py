@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from isotherm.engines.cluster.checkpoints import Piece, Vault, complete_set, forget, known_pieces
-from isotherm.engines.cluster.part import Resumed
-from isotherm.engines.cluster.work import inspect
+from isotherm.engines.checkpoints import CheckpointStore, Piece, complete_set, forget, known_pieces
+from isotherm.engines.part import Resumed
+from isotherm.engines.worker import inspect
 from isotherm.equilibrium.solvers.cg import Pace
 
 
@@ -19,11 +19,11 @@ def resumed(first: int, last: int) -> Resumed:
 
 def save_and_send(other: str, dask_worker: Any = None) -> list[str]:
     """Write two pieces, send copies to another worker, and remove the own ones."""
-    vault = Vault(dask_worker, "test", 0)
+    store = CheckpointStore(dask_worker, "test", 0)
     for first, last in ((0, 4), (4, 9)):
-        vault._call(other, "isotherm_keep", folder=vault.folder.name, name=f"5-0-{first}-{last}.npz", arrays={})
-        os.unlink(vault.folder / f"5-0-{first}-{last}.npz")
-        assert vault.save(resumed(first, last), first, other) == 2 * (last - first) * 3 * 4
+        store._call(other, "isotherm_keep", folder=store.folder.name, name=f"5-0-{first}-{last}.npz", arrays={})
+        os.unlink(store.folder / f"5-0-{first}-{last}.npz")
+        assert store.save(resumed(first, last), first, other) == 2 * (last - first) * 3 * 4
     return [piece.path for piece in known_pieces("test", dask_worker)]
 
 
@@ -35,7 +35,7 @@ def load_from(holder: str, paths: list[str], dask_worker: Any = None) -> Resumed
     exists = os.path.exists
     os.path.exists = lambda path: False
     try:
-        return Vault(dask_worker, "test", 1).load(pieces, 2, 7)
+        return CheckpointStore(dask_worker, "test", 1).load(pieces, 2, 7)
     finally:
         os.path.exists = exists
 

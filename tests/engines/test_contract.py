@@ -4,14 +4,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from problems import dense, harmonic
+from problems import harmonic
 
 import isotherm as iso
-from isotherm import engines
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
+from isotherm.equilibrium.solvers import Solution
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+
+
+def solved(problem: Problem, options: SolveOptions) -> Solution:
+    return engine_of(options).solve(problem, options)
 
 
 @pytest.fixture(params=["local", "dask"])
@@ -38,8 +43,8 @@ def given(graph: iso.Graph, seeds: int = 12, classes: int = 3) -> tuple[Any, Any
 def test_temperatures_are_those_of_a_dense_solve(engine: str, kind: str) -> None:
     graph = random_graph(kind)
     nodes, values = given(graph)
-    found = engines.solve(Problem.of(graph, nodes, values), SolveOptions(tol=1e-9, engine=engine))
-    np.testing.assert_allclose(found.temperatures, harmonic(dense(graph.heat), nodes, values), atol=1e-8)
+    found = solved(Problem.of(graph, nodes, values), SolveOptions(tol=1e-9, engine=engine))
+    np.testing.assert_allclose(found.temperatures, harmonic(graph.heat.to_scipy(), nodes, values), atol=1e-8)
     assert found.converged
     assert found.error_bound < 1e-6
 
@@ -48,9 +53,9 @@ def test_a_rough_solve_does_not_spoil_a_fine_one(engine: str) -> None:
     """Workers round weights for a rough solve, and get them anew for a fine one."""
     graph = random_graph()
     nodes, values = given(graph)
-    problem, expected = Problem.of(graph, nodes, values), harmonic(dense(graph.heat), nodes, values)
+    problem, expected = Problem.of(graph, nodes, values), harmonic(graph.heat.to_scipy(), nodes, values)
     for tol in (1e-3, 1e-10, 1e-3):
-        found = engines.solve(problem, SolveOptions(tol=tol, engine=engine, solver="cg")).temperatures
+        found = solved(problem, SolveOptions(tol=tol, engine=engine, solver="cg")).temperatures
         np.testing.assert_allclose(found, expected, atol=2 * tol, rtol=0)
 
 
@@ -60,13 +65,13 @@ def test_a_directed_graph_is_lifted(engine: str, side: str) -> None:
     nodes, values = given(graph)
     n = graph.n_nodes
     held = np.concatenate([nodes, nodes + n]) if side == "both" else nodes
-    lifted = harmonic(dense(graph.heat), held, np.concatenate([values, values])[: len(held)])
+    lifted = harmonic(graph.heat.to_scipy(), held, np.concatenate([values, values])[: len(held)])
     expected = lifted[:n]
     if side == "both":  # the mean over reached copies
         known = ~np.isnan([lifted[:n], lifted[n:]])
         with np.errstate(invalid="ignore"):
             expected = np.nansum([lifted[:n], lifted[n:]], axis=0) / known.sum(axis=0)
-    found = engines.solve(Problem.of(graph, nodes, values, side=side), SolveOptions(tol=1e-9, engine=engine))
+    found = solved(Problem.of(graph, nodes, values, side=side), SolveOptions(tol=1e-9, engine=engine))
     np.testing.assert_allclose(found.temperatures, expected, atol=1e-8)
 
 
@@ -79,8 +84,8 @@ def test_soft_seeds_and_heat_that_enters(engine: str) -> None:
     extra: tuple[dict[str, Any], ...] = ({"weights": weights}, {"source": entering})
     for more in extra:
         problem = Problem.of(graph, nodes, values, **more)
-        expected = engines.solve(problem, exact).temperatures
-        found = engines.solve(problem, options).temperatures
+        expected = solved(problem, exact).temperatures
+        found = solved(problem, options).temperatures
         np.testing.assert_allclose(found, expected, atol=1e-7 * float(np.nanmax(expected)))
 
 
@@ -88,8 +93,9 @@ def test_many_columns_come_in_blocks(engine: str) -> None:
     graph = random_graph(n=300)
     nodes, values = given(graph, seeds=60, classes=20)
     problem = Problem.of(graph, nodes, values)
-    expected = harmonic(dense(graph.heat), nodes, values)
-    for part, found in engines.solve_in_blocks(problem, SolveOptions(tol=1e-9, engine=engine)):
+    expected = harmonic(graph.heat.to_scipy(), nodes, values)
+    options = SolveOptions(tol=1e-9, engine=engine)
+    for part, found in engine_of(options).solve_in_blocks(problem, options):
         np.testing.assert_allclose(found.temperatures, expected[:, part], atol=1e-8)
 
 
@@ -97,9 +103,9 @@ def test_a_certificate_bounds_the_error(engine: str) -> None:
     graph = random_graph()
     nodes, values = given(graph)
     problem = Problem.of(graph, nodes, values)
-    expected = harmonic(dense(graph.heat), nodes, values)
+    expected = harmonic(graph.heat.to_scipy(), nodes, values)
     options = SolveOptions(tol=1e-3, engine=engine)
-    certificate = engines.certify(problem, engines.solve(problem, options).temperatures, options)
+    certificate = engine_of(options).certify(problem, solved(problem, options).temperatures, options)
     bound = certificate.times[:, None] * certificate.residual
     known = ~np.isnan(expected)
     assert np.all(np.abs(certificate.temperatures - expected)[known] <= bound[known] + 1e-12)

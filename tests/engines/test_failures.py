@@ -8,12 +8,17 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from isotherm import engines
-from isotherm.engines.cluster.clients import current_session
-from isotherm.engines.cluster.work import EVERY
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
+from isotherm.engines.cluster import current_session
+from isotherm.engines.worker import EVERY
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
+from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
+
+
+def solved(problem: Problem, options: SolveOptions) -> Solution:
+    return engine_of(options).solve(problem, options)
 
 
 def slow_problem() -> Problem:
@@ -45,11 +50,11 @@ class Killer:
 @pytest.mark.parametrize("at", [[40], [40, 80]])
 def test_a_killed_worker_costs_a_few_iterations(cluster: Any, at: list[int]) -> None:
     kills, problem = len(at), slow_problem()
-    usual = engines.solve(problem, SolveOptions(tol=1e-6, solver="cg"))
+    usual = solved(problem, SolveOptions(tol=1e-6, solver="cg"))
     assert usual.iterations > 120
     cluster.wait_for_workers(3, timeout=120)
     killer = Killer(cluster, list(at))
-    found = engines.solve(problem, SolveOptions(tol=1e-6, engine="dask", progress=killer))
+    found = solved(problem, SolveOptions(tol=1e-6, engine="dask", progress=killer))
     assert current_session().restarts == kills
     spread = np.nanstd(usual.temperatures, axis=0)
     assert np.all(np.abs(found.temperatures - usual.temperatures) <= 2e-6 * spread)
@@ -62,5 +67,5 @@ def test_a_killed_worker_costs_a_few_iterations(cluster: Any, at: list[int]) -> 
 def test_a_worker_that_joined_is_used(cluster: Any) -> None:
     cluster.wait_for_workers(3, timeout=120)
     path = Graph.from_networkx(nx.path_graph(20))
-    engines.solve(Problem.of(path, np.array([0, 19]), np.eye(2)), SolveOptions(engine="dask"))
+    solved(Problem.of(path, np.array([0, 19]), np.eye(2)), SolveOptions(engine="dask"))
     assert set(current_session().addresses) == set(cluster.scheduler_info()["workers"])

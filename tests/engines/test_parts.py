@@ -7,18 +7,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import Problem, dense, harmonic, problems
+from problems import Problem, harmonic, problems
 from teams import run_together, solve_together
 
-from isotherm.engines.cluster.part import part_system
-from isotherm.engines.cluster.post import Team
-from isotherm.engines.cluster.rows import SentRows, balanced_bounds, open_rows
-from isotherm.engines.cluster.session import cut_rows
-from isotherm.engines.cluster.work import Question
-from isotherm.equilibrium.dirichlet import Problem as Stated
-from isotherm.equilibrium.dirichlet import interior_system, solve
+from isotherm.engines.mailbox import Team
+from isotherm.engines.part import SentRows, balanced_bounds, open_rows, part_system
+from isotherm.engines.session import cut_rows
+from isotherm.engines.worker import Question
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers import Source
+from isotherm.equilibrium.problem import Problem as Stated
+from isotherm.equilibrium.problem import interior_system, solve
+from isotherm.equilibrium.solvers import Request, Source
 from isotherm.graphs import Graph
 
 TIGHT = SolveOptions(tol=1e-9, solver="cg")
@@ -28,8 +27,8 @@ TIGHT = SolveOptions(tol=1e-9, solver="cg")
 @settings(max_examples=60)
 def test_parts_find_the_equilibrium(problem: Problem, size: int) -> None:
     heat = problem.graph.heat
-    _, found = solve_together(heat, Question(problem.nodes, problem.values, TIGHT), size)
-    np.testing.assert_allclose(found, harmonic(dense(heat), problem.nodes, problem.values), atol=1e-7)
+    _, found = solve_together(heat, Question(problem.nodes, Request(problem.values, TIGHT)), size)
+    np.testing.assert_allclose(found, harmonic(heat.to_scipy(), problem.nodes, problem.values), atol=1e-7)
 
 
 @pytest.mark.usefixtures("each_kernel")
@@ -66,7 +65,7 @@ def test_heat_that_enters_is_dealt_to_the_parts(problem: Problem, seed: int) -> 
         Stated.of(problem.graph, problem.nodes, problem.values, source=entering),
         SolveOptions(tol=1e-9, solver="direct"),
     ).temperatures
-    _, found = solve_together(heat, Question(problem.nodes, problem.values, TIGHT, source=source), 3)
+    _, found = solve_together(heat, Question(problem.nodes, Request(problem.values, TIGHT, source=source)), 3)
     np.testing.assert_allclose(found, expected, atol=1e-6 * max(1.0, float(np.nanmax(np.abs(expected)))))
 
 
@@ -82,8 +81,8 @@ def test_parts_do_the_same_steps_as_one(tol: float | None, closed: bool) -> None
     graph, nodes, values = random_problem()
     options = SolveOptions(tol=tol, solver="cg", max_iter=6 if tol is None else None)
     given_values = values[:, 1:] if closed else values
-    alone, one = solve_together(graph.csr, Question(nodes, given_values, options, closed), 1)
-    parts, found = solve_together(graph.csr, Question(nodes, given_values, options, closed), 3)
+    alone, one = solve_together(graph.csr, Question(nodes, Request(given_values, options, closed=closed)), 1)
+    parts, found = solve_together(graph.csr, Question(nodes, Request(given_values, options, closed=closed)), 3)
     assert parts.iterations == alone.iterations
     assert parts.error_bound == pytest.approx(alone.error_bound, rel=1e-3)
     np.testing.assert_allclose(found, one, atol=1e-6)
@@ -91,8 +90,8 @@ def test_parts_do_the_same_steps_as_one(tol: float | None, closed: bool) -> None
 
 def test_a_start_saves_iterations() -> None:
     graph, nodes, values = random_problem()
-    cold, found = solve_together(graph.csr, Question(nodes, values, TIGHT), 3)
-    warm, again = solve_together(graph.csr, Question(nodes, values, TIGHT, start=found), 3)
+    cold, found = solve_together(graph.csr, Question(nodes, Request(values, TIGHT)), 3)
+    warm, again = solve_together(graph.csr, Question(nodes, Request(values, TIGHT, start=found)), 3)
     assert warm.iterations < cold.iterations / 2
     np.testing.assert_allclose(again, found, atol=1e-8)
 
@@ -100,7 +99,7 @@ def test_a_start_saves_iterations() -> None:
 @pytest.mark.parametrize("tol", [1e-3, 1e-8])
 def test_a_solve_goes_on_from_a_checkpoint_as_if_nothing_had_happened(tol: float) -> None:
     graph, nodes, values = random_problem()
-    question = Question(nodes, values, SolveOptions(tol=tol))
+    question = Question(nodes, Request(values, SolveOptions(tol=tol)))
     saved: list[Any] = []
     whole, found = solve_together(graph.csr, question, 1, save=lambda state: saved.append(deepcopy(state)), every=3)
     assert len(saved) >= 2

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import Problem, dense, harmonic, problems
+from problems import Problem, harmonic, problems
 
 import isotherm as iso
 from isotherm.equilibrium.certificate import certify
-from isotherm.equilibrium.dirichlet import Problem as Stated
-from isotherm.equilibrium.dirichlet import solve
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem as Stated
+from isotherm.equilibrium.problem import solve
 from isotherm.labelling.certification import certain_codes
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.seeds import Seeds
 
@@ -24,11 +24,11 @@ TOLERANCES = st.sampled_from([0.5, 0.1, 1e-2, 1e-4])
 def exact_temperatures(problem: Problem, side: str) -> np.ndarray:
     graph, n = problem.graph, problem.graph.n_nodes
     if not graph.directed:
-        return harmonic(dense(graph.heat), problem.nodes, problem.values)
+        return harmonic(graph.heat.to_scipy(), problem.nodes, problem.values)
     both = side == "both"
     nodes = np.concatenate([problem.nodes, problem.nodes + n]) if both else problem.nodes
     values = np.concatenate([problem.values] * (1 + both))
-    copies = harmonic(dense(graph.heat), nodes, values)
+    copies = harmonic(graph.heat.to_scipy(), nodes, values)
     if not both:
         return copies[:n]
     with warnings.catch_warnings():
@@ -57,7 +57,7 @@ def test_the_error_is_within_its_bound(problem: Problem, tol: float, solver: str
     error = np.abs(certificate.temperatures - exact)
     assert (error[reached] <= bound[reached] + 1e-15).all()
     seeds = Seeds(problem.nodes, problem.codes, np.arange(problem.values.shape[1]))
-    for rule in TEMPERATURE_RULES.values():
+    for rule in RULES.values():
         codes = certain_codes(certificate, rule, seeds)
         sure = codes >= 0
         scores = rule.scores(exact, seeds)
@@ -77,7 +77,7 @@ def blocks() -> tuple[iso.Graph, np.ndarray]:
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
-@pytest.mark.parametrize("rule", TEMPERATURE_RULES)
+@pytest.mark.parametrize("rule", RULES)
 def test_most_labels_are_certified(blocks: tuple[iso.Graph, np.ndarray], rule: str) -> None:
     clf = iso.DirichletClassifier(rule=rule).fit(*blocks)
     exact = iso.DirichletClassifier(rule=rule, tol=1e-10).fit(*blocks)

@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 import isotherm as iso
 from isotherm.equilibrium import harmonic_measure
-from isotherm.equilibrium.dirichlet import interior_system
 from isotherm.equilibrium.harmonic_measure import HarmonicMeasure
+from isotherm.equilibrium.problem import interior_system
 
 
 def grid(side: int) -> iso.Graph:

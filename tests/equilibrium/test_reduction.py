@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from problems import Problem, dense, harmonic, problems
+from problems import Problem, harmonic, problems
 from scipy.sparse import csr_array, diags_array
 
 import isotherm as iso
-from isotherm.equilibrium import dirichlet
-from isotherm.equilibrium.dirichlet import MANY, interior_system, solve, usual_solver
+from isotherm.equilibrium import problem as problem_module
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers import Solver, Source, System, prepare
+from isotherm.equilibrium.problem import MANY, interior_system, local_solver, solve
+from isotherm.equilibrium.solvers import Request, Solver, Source, System, prepare
 from isotherm.equilibrium.solvers.reduction import Reduced
 
 
@@ -30,8 +30,8 @@ def relative_error(found: np.ndarray, exact: np.ndarray) -> float:
 @settings(max_examples=50)
 def test_temperatures_are_those_of_the_whole_system(solver: str, tol: float, problem: Problem) -> None:
     system = interior_system(problem.graph.heat, problem.nodes)
-    solution = reduced(system, solver).solve(problem.values, SolveOptions(tol=tol))
-    exact = harmonic(dense(problem.graph.heat), problem.nodes, problem.values)
+    solution = reduced(system, solver).solve(Request(problem.values, SolveOptions(tol=tol)))
+    exact = harmonic(problem.graph.heat.to_scipy(), problem.nodes, problem.values)
     np.testing.assert_array_equal(np.isnan(solution.temperatures), np.isnan(exact))
     assert solution.converged
     error = relative_error(solution.temperatures, exact)
@@ -44,7 +44,7 @@ def test_chains_and_trees_vanish() -> None:
     system = interior_system(iso.Graph.from_scipy(chain).heat, np.array([0, 600]))
     solver = reduced(system)
     assert len(solver.core.nodes) < 50
-    found = solver.solve(np.array([[0.0], [1.0]]), SolveOptions(tol=1e-10)).temperatures[:, 0]
+    found = solver.solve(Request(np.array([[0.0], [1.0]]), SolveOptions(tol=1e-10))).temperatures[:, 0]
     np.testing.assert_allclose(found, np.minimum(np.arange(1000) / 600, 1), atol=1e-9)
 
 
@@ -57,7 +57,7 @@ def power_law(n: int = 3000) -> iso.Graph:
 
 def test_the_last_nodes_of_the_core_are_no_neighbours() -> None:
     core = reduced(interior_system(power_law().heat, np.arange(10))).core
-    matrix, half = core.system.heat.to_scipy(), core.half
+    matrix, half = core.system.conductance.to_scipy(), core.half
     last = matrix[half:, half:]
     assert last.shape[0] > 0
     assert last.nnz == 0
@@ -70,9 +70,9 @@ def test_blocks_that_share_memory_do_not_disturb_each_other() -> None:
     system, rng = interior_system(power_law().heat, np.arange(30)), np.random.default_rng(0)
     solver, options = reduced(system), SolveOptions(tol=1e-3)
     values = [rng.random((30, columns)) for columns in (7, 7, 3, 7)]
-    solutions = [solver.solve(each, options).temperatures for each in values]
+    solutions = [solver.solve(Request(each, options)).temperatures for each in values]
     for each, found in zip(values, solutions, strict=True):
-        np.testing.assert_array_equal(found, reduced(system).solve(each, options).temperatures)
+        np.testing.assert_array_equal(found, reduced(system).solve(Request(each, options)).temperatures)
 
 
 @pytest.mark.parametrize("weights", [None, 2.0])
@@ -80,8 +80,8 @@ def test_many_columns_are_solved_on_the_core(weights: float | None) -> None:
     graph, rng = power_law(), np.random.default_rng(1)
     nodes, values = np.sort(rng.choice(graph.n_nodes, MANY, replace=False)), np.eye(MANY)
     trust = None if weights is None else np.where(np.arange(MANY) % 3 == 0, weights, np.inf)
-    problem = dirichlet.Problem.of(graph, nodes, values, weights=trust)
-    assert isinstance(usual_solver(problem.system, SolveOptions(), MANY), Reduced)
+    problem = problem_module.Problem.of(graph, nodes, values, weights=trust)
+    assert isinstance(local_solver(problem.system, SolveOptions(), MANY), Reduced)
     found = solve(problem, SolveOptions(tol=1e-3))
     exact = solve(problem, SolveOptions(solver="direct", tol=1e-10)).temperatures
     assert found.converged
@@ -92,16 +92,16 @@ def test_many_columns_are_solved_on_the_core(weights: float | None) -> None:
 @pytest.mark.parametrize("options", [SolveOptions(solver="elimination"), SolveOptions(tol=None, max_iter=3)])
 def test_what_a_user_asked_for_is_not_replaced(options: SolveOptions) -> None:
     system = interior_system(power_law().heat, np.arange(10))
-    assert not isinstance(usual_solver(system, options, MANY), Reduced)
-    assert not isinstance(usual_solver(system, SolveOptions(), MANY - 1), Reduced)
+    assert not isinstance(local_solver(system, options, MANY), Reduced)
+    assert not isinstance(local_solver(system, SolveOptions(), MANY - 1), Reduced)
 
 
 def test_start_and_source_are_respected() -> None:
     system = interior_system(power_law().heat, np.arange(10))
     solver: Solver = reduced(system)
     options = SolveOptions(tol=1e-6)
-    fresh = solver.solve(np.eye(10), options)
-    assert solver.solve(np.eye(10), options, start=fresh.temperatures).iterations < fresh.iterations
+    fresh = solver.solve(Request(np.eye(10), options))
+    assert solver.solve(Request(np.eye(10), options, start=fresh.temperatures)).iterations < fresh.iterations
     source = Source(np.array([2000]), np.ones((1, 10)))
-    exact = prepare(system, "direct").solve(np.eye(10), SolveOptions(tol=1e-10), source=source).temperatures
-    assert relative_error(solver.solve(np.eye(10), options, source=source).temperatures, exact) <= 1e-6
+    exact = prepare(system, "direct").solve(Request(np.eye(10), SolveOptions(tol=1e-10), source=source)).temperatures
+    assert relative_error(solver.solve(Request(np.eye(10), options, source=source)).temperatures, exact) <= 1e-6

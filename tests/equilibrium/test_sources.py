@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from problems import Problem as Drawn
 from problems import dense, problems
 
-from isotherm.equilibrium.absorption import absorption_times
-from isotherm.equilibrium.dirichlet import Problem, interior_system, solve
+from isotherm.equilibrium.certificate import absorption_times
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers import SOLVERS, Source, System, prepare
+from isotherm.equilibrium.problem import Problem, interior_system, solve
+from isotherm.equilibrium.solvers import SOLVERS, Request, Source, System, prepare
 from isotherm.graphs import Graph
 
 EXACT = ("cg", "direct", "elimination", "auto")
@@ -22,7 +22,7 @@ EXACT = ("cg", "direct", "elimination", "auto")
 
 def exact(system: System, values: NDArray[Any], heat: NDArray[Any]) -> NDArray[Any]:
     """Temperatures with heat (n, k) that enters, by a dense solve; NaN where unreached."""
-    matrix = np.diag(system.degree) - dense(system.heat)
+    matrix = np.diag(system.degree) - dense(system.conductance)
     inside, outside = np.flatnonzero(system.interior), system.boundary
     found = np.full((len(matrix), values.shape[1]), np.nan)
     found[outside] = values
@@ -46,8 +46,8 @@ def test_all_solvers_take_a_source(solver: str, problem: Drawn, seed: int) -> No
     system = interior_system(problem.graph.heat, problem.nodes, half=half)
     source = random_source(system, problem.values.shape[1], seed)
     options = SolveOptions(tol=1e-9)
-    found = prepare(system, solver).solve(problem.values, options, source=source).temperatures
-    expected = exact(system, problem.values, source.everywhere(system.heat.n))
+    found = prepare(system, solver).solve(Request(problem.values, options, source=source)).temperatures
+    expected = exact(system, problem.values, source.everywhere(system.conductance.n))
     np.testing.assert_allclose(found, expected, atol=1e-6 * max(1.0, float(np.nanmax(np.abs(expected)))))
 
 
@@ -56,14 +56,14 @@ def test_all_solvers_take_a_source(solver: str, problem: Drawn, seed: int) -> No
 def test_sweeps_with_a_source_are_the_iteration(problem: Drawn, seed: int) -> None:
     system = interior_system(problem.graph.heat, problem.nodes)
     source = random_source(system, problem.values.shape[1], seed)
-    heat = source.everywhere(system.heat.n)
-    scale = np.divide(1, system.degree, out=np.zeros(system.heat.n), where=system.interior)[:, None]
-    expected = np.tile(problem.values.mean(axis=0), (system.heat.n, 1))
+    heat = source.everywhere(system.conductance.n)
+    scale = np.divide(1, system.degree, out=np.zeros(system.conductance.n), where=system.interior)[:, None]
+    expected = np.tile(problem.values.mean(axis=0), (system.conductance.n, 1))
     expected[problem.nodes] = problem.values
     for _ in range(5):
-        swept = scale * (dense(system.heat) @ expected + heat)
+        swept = scale * (dense(system.conductance) @ expected + heat)
         expected = np.where(system.interior[:, None], swept, expected)
-    found = prepare(system, "sweeps").solve(problem.values, SolveOptions(tol=None, max_iter=5), source=source)
+    found = prepare(system, "sweeps").solve(Request(problem.values, SolveOptions(tol=None, max_iter=5), source=source))
     close = 1e-5 * max(1.0, float(np.abs(expected).max()))
     np.testing.assert_allclose(found.temperatures[system.reached], expected[system.reached], atol=close)
 
@@ -79,7 +79,7 @@ def test_times_to_absorption(solver: str, problem: Drawn) -> None:
     inside = np.flatnonzero(system.interior)
     assert not times[~system.interior].any()
     if len(inside):
-        steps = (dense(system.heat) / np.maximum(system.degree, 1e-300)[:, None])[inside] @ times
+        steps = (dense(system.conductance) / np.maximum(system.degree, 1e-300)[:, None])[inside] @ times
         np.testing.assert_allclose(times[inside] - steps, 1, atol=0.2)
 
 
@@ -91,7 +91,7 @@ def test_the_heat_of_a_node_enters_at_its_reached_copies(problem: Drawn, side: s
     stated = Problem.of(graph, problem.nodes, problem.values, side=side, source=heat)
     system, lifting = stated.system, stated.lifting
     reached = np.stack([system.reached[offset : offset + n] for offset in lifting.offsets])
-    lifted = np.zeros((system.heat.n, heat.shape[1]))
+    lifted = np.zeros((system.conductance.n, heat.shape[1]))
     for offset, known in zip(lifting.offsets, reached, strict=True):
         lifted[offset : offset + n] = heat * (known / np.maximum(reached.sum(axis=0), 1))[:, None]
     expected = lifting.lowered(exact(system, lifting.values(problem.values), lifted))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 import isotherm as iso
-from isotherm.engines.local import LocalEngine
+from isotherm.engines import LocalEngine
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
@@ -40,7 +40,7 @@ def solves(monkeypatch: pytest.MonkeyPatch) -> list[tuple[SolveOptions, Any]]:
 
     def counted(self: LocalEngine, problem: Any, options: SolveOptions, *, start: Any = None) -> Any:
         seen.append((options, start))
-        return solve(self, problem, options, start=start)
+        return solve(problem, options, start=start)
 
     monkeypatch.setattr(LocalEngine, "solve", counted)
     return seen

@@ -8,8 +8,7 @@ import pytest
 from kernel_cases import random_block, random_graph
 
 from isotherm import kernels
-from isotherm.kernels import reference
-from isotherm.kernels.choice import KernelsError, choose
+from isotherm.kernels import KernelsError, choose, reference
 
 
 def test_native_kernels_were_built() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import isotherm as iso
-from isotherm.labelling.best_scores import Ranking
+from isotherm.labelling.outcomes import Ranking
 from isotherm.labelling.rules import FALLBACK, TEMPERATURE_RULES
 
 SCORES = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 20)), elements=st.integers(-3, 3))

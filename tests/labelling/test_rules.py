@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import Problem, problems
 
-from isotherm.equilibrium.dirichlet import Problem as Stated
-from isotherm.equilibrium.dirichlet import solve
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem as Stated
+from isotherm.equilibrium.problem import solve
 from isotherm.graphs import Graph
 from isotherm.labelling.metrics import accuracy, expected_scores, macro_f1
 from isotherm.labelling.rules import TEMPERATURE_RULES, Balanced

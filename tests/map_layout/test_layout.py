@@ -103,7 +103,9 @@ def test_the_push_is_the_sum_over_all_pairs(cell: float, error: float, monkeypat
     assert np.abs(found - expected).max() < error * np.abs(expected).max()
 
 
-def smoothed_away(positions: NDArray[Any], away: NDArray[Any], near: NDArray[Any], field: forces.Field) -> NDArray[Any]:
+def smoothed_away(
+    positions: NDArray[Any], away: NDArray[Any], near: NDArray[Any], field: forces.PushGrid
+) -> NDArray[Any]:
     """What a grid adds to the push ``-away near^2``, to the second power of its cells.
 
     Sharing a node among two cells, a part f of the way from one to the other, adds f (1 - f) / 2 times the second

@@ -76,10 +76,10 @@ def test_the_page_in_one_file_in_a_browser(clf: iso.DirichletClassifier, tmp_pat
         assert len(colours) > 5, "points are drawn"
         view.page.fill("#search", "1")
         view.page.keyboard.press("Enter")
-        assert view.page.inner_text("#told").split("\n")[0] == "1", "the node with this very name comes first"
+        assert view.page.inner_text("#shown").split("\n")[0] == "1", "the node with this very name comes first"
         view.page.fill("#search", "17")
         view.page.click("#hits button")
-        assert "17" in view.page.inner_text("#told")
+        assert "17" in view.page.inner_text("#shown")
         view.page.click("#legend button")
         assert _colours(view) != colours
         assert view.errors == []

@@ -1,4 +1,4 @@
-"""The server as a process: it ends when it is told to, whatever it is doing."""
+"""The server as a process: it ends at a signal, whatever it is doing."""
 
 import signal
 import subprocess

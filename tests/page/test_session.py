@@ -1,4 +1,4 @@
-"""A session without a browser: labels, undo, what is fitted in the background, and what the page is told."""
+"""A session without a browser: labels, undo, what is fitted in the background, and what is sent to the page."""
 
 import threading
 from collections.abc import Iterator
@@ -73,27 +73,27 @@ def test_only_differences_are_sent(club: Session) -> None:
     assert np.frombuffer(nothing, "<u4").tolist() == [first[0], 0, 0]
     known = club.shown
     club.label(5, "Officer")
-    told = answers.colours(club, int(first[0]))
-    count = np.frombuffer(told[:12], "<u4")[2]
-    nodes = np.frombuffer(told[12 : 12 + 4 * count], "<u4")
+    answer = answers.colours(club, int(first[0]))
+    count = np.frombuffer(answer[:12], "<u4")[2]
+    nodes = np.frombuffer(answer[12 : 12 + 4 * count], "<u4")
     assert 5 in nodes
     assert count < 34
     codes, shades = known.codes.copy(), known.shades.copy()
-    codes[nodes] = np.frombuffer(told[12 + 4 * count : 12 + 6 * count], "<u2").astype(int) - 1
-    shades[nodes] = np.frombuffer(told[12 + 6 * count :], np.uint8)
+    codes[nodes] = np.frombuffer(answer[12 + 4 * count : 12 + 6 * count], "<u2").astype(int) - 1
+    shades[nodes] = np.frombuffer(answer[12 + 6 * count :], np.uint8)
     np.testing.assert_array_equal(codes, club.shown.codes)
     np.testing.assert_array_equal(shades, club.shown.shades)
 
 
 def test_an_explanation_has_the_shares_of_the_classifier(club: Session) -> None:
-    told = answers.explained(club, 8)
+    answer = answers.explained(club, 8)
     why = (
         iso.DirichletClassifier()
         .fit(club.graph, {club.graph.nodes[0]: "Hi", club.graph.nodes[33]: "Officer"})
         .explain(club.graph.nodes[8])
     )
-    assert {each["label"]: each["share"] for each in told["classes"]} == pytest.approx(why.classes, abs=1e-3)
-    around = {each["id"] for each in told["neighbourhood"]["nodes"]}
+    assert {each["label"]: each["share"] for each in answer["classes"]} == pytest.approx(why.classes, abs=1e-3)
+    around = {each["id"] for each in answer["neighbourhood"]["nodes"]}
     csr = club.graph.csr
     assert around >= set(csr.indices[csr.indptr[8] : csr.indptr[9]].tolist())
 
@@ -104,11 +104,11 @@ def test_a_label_that_gives_less_heat_than_another_class_is_justified() -> None:
     session = session_of(rod, {0: "hot", 4: "cold"})
     settle(session)
     mean = np.mean([1, 0.75, 0.5, 0.25, *[0] * 8])
-    assert session.mean_heat == pytest.approx({"hot": mean, "cold": 1 - mean}, abs=1e-3)
-    told = answers.explained(session, 3)
+    assert session.mean_temperatures == pytest.approx({"hot": mean, "cold": 1 - mean}, abs=1e-3)
+    answer = answers.explained(session, 3)
     assert answers.node(session, 3)["label"] == "hot", "0.25 is more than the mean, 0.75 less than that of cold"
-    assert [each["label"] for each in told["classes"]] == ["cold", "hot"]
-    assert told["stands"] == {
+    assert [each["label"] for each in answer["classes"]] == ["cold", "hot"]
+    assert answer["stands"] == {
         "label": "hot",
         "times": pytest.approx(0.25 / mean, abs=1e-2),
         "mean": pytest.approx(mean, abs=1e-3),
@@ -124,11 +124,11 @@ def test_the_label_is_among_the_classes_of_an_explanation() -> None:
     session = session_of(star, dict(zip("abcdefgh", "ABCDEFGH", strict=True)))
     settle(session)
     hub = int(star.index(["hub"])[0])
-    told = answers.explained(session, hub)
-    label, shares = answers.node(session, hub)["label"], [each["share"] for each in told["classes"]]
+    answer = answers.explained(session, hub)
+    label, shares = answers.node(session, hub)["label"], [each["share"] for each in answer["classes"]]
     assert len(shares) == 4
     assert shares == sorted(shares, reverse=True)
-    assert label in {each["label"] for each in told["classes"]}
+    assert label in {each["label"] for each in answer["classes"]}
     session.stop()
 
 
@@ -180,8 +180,8 @@ def test_a_graph_without_a_map_can_be_labelled(monkeypatch: pytest.MonkeyPatch) 
     graph = karate_club().graph
     session = session_of(graph, {graph.nodes[0]: "Hi", graph.nodes[33]: "Officer"})
     assert session.wait(lambda: session.busy == "" and not session._work.is_set())
-    told = answers.state(session)
-    assert (told["mapped"], told["fitted"], told["failure"]) == (False, True, "there is no map: no room")
+    answer = answers.state(session)
+    assert (answer["mapped"], answer["fitted"], answer["failure"]) == (False, True, "there is no map: no room")
     session.stop()
 
 
@@ -231,9 +231,11 @@ def test_many_seeds_are_calibrated_and_confidence_is_that_of_the_classifier() ->
     np.testing.assert_allclose(session.shown.confidence[hidden], clf.confidence_[hidden], atol=1e-6)
     np.testing.assert_allclose(session.shown.shades[hidden] / 254, clf.confidence_[hidden], atol=0.002)
     for node in hidden[:50]:
-        told = answers.node(session, node)
-        bars = {each["label"]: each["probability"] for each in told["probabilities"]}
-        assert told["confidence"] == pytest.approx(bars[told["label"]], abs=1e-6), "the same number in words and bars"
+        answer = answers.node(session, node)
+        bars = {each["label"]: each["probability"] for each in answer["probabilities"]}
+        assert answer["confidence"] == pytest.approx(bars[answer["label"]], abs=1e-6), (
+            "the same number in words and bars"
+        )
     session.stop()
 
 

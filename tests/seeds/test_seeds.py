@@ -106,10 +106,12 @@ def test_counts_values_and_decoding(graph: Graph) -> None:
 
 @pytest.mark.parametrize("kind", [list, np.array, pd.Series, pl.Series])
 def test_only_minus_one_is_an_unknown_integer(kind: Callable[..., Any], graph: Graph) -> None:
-    with pytest.warns(LabelWarning, match="-1 means unknown, but other negative labels such as -2 are classes") as told:
+    with pytest.warns(
+        LabelWarning, match="-1 means unknown, but other negative labels such as -2 are classes"
+    ) as caught:
         assert Seeds.from_labels(kind([-2, -1, 0, 1, -1]), graph).classes.tolist() == [-2, 0, 1]
-    assert len(told) == 1
-    assert told[0].filename == __file__
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
     assert Seeds.from_labels(kind([-2, -3, 0, 1, 1]), graph).classes.tolist() == [-3, -2, 0, 1]
 
 
@@ -132,9 +134,9 @@ def test_a_seed_of_label_minus_one_is_left_out_with_a_warning(
 @pytest.mark.parametrize("labels", [["Yes", "yes", "no", None, "no"], {"ann": "no ", "bob": "yes", "eve": " No"}])
 def test_classes_that_differ_only_by_case_or_blanks_are_pointed_out(labels: Any, graph: Graph) -> None:
     pattern = "^'.*' and '.*' are two classes, though they differ only by case or blanks: spell them alike"
-    with pytest.warns(LabelWarning, match=pattern) as told:
+    with pytest.warns(LabelWarning, match=pattern) as caught:
         assert Seeds.from_labels(labels, graph).n_classes == 3
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize(
@@ -148,9 +150,9 @@ def test_classes_that_differ_only_by_case_or_blanks_are_pointed_out(labels: Any,
     ],
 )
 def test_one_class_is_worth_a_warning(labels: Any, weight: Any, message: str, graph: Graph) -> None:
-    with pytest.warns(LabelWarning, match=message) as told:
+    with pytest.warns(LabelWarning, match=message) as caught:
         assert as_seeds(labels, graph, weight).n_classes == 1
-    assert len(told) == 1
+    assert len(caught) == 1
 
 
 @pytest.mark.parametrize("kind", [list, pl.Series, pd.Series, lambda labels: np.array(labels, dtype=object)])

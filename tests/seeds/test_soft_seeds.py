@@ -255,8 +255,8 @@ def test_grounds_of_a_directed_graph_are_joined_to_the_copy_that_has_arcs() -> N
     arc = iso.Graph.from_edges(["a"], ["b"], directed=True)
     lifting = lift(arc, np.array([0]), np.array([2.0]), "both")
     assert lifting.held.tolist() == [2]
-    np.testing.assert_array_equal(lifting.heat.to_scipy().toarray()[:3, 3:], [[0, 1, 2], [0, 0, 0], [0, 0, 0]])
-    assert lift(arc, np.array([0])).heat is arc.heat
+    np.testing.assert_array_equal(lifting.conductance.to_scipy().toarray()[:3, 3:], [[0, 1, 2], [0, 0, 0], [0, 0, 0]])
+    assert lift(arc, np.array([0])).conductance is arc.heat
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def _saved(graph: Any, parameters: dict[str, Any], seeds: dict[Any, Any], weight
 
 def _craft(path: Path, rng: np.random.Generator) -> None:
     """Change some of the content, and have the checksum fit again."""
-    content, arrays = read_model(str(path))
+    _, content, arrays = read_model(str(path))
     for _ in range(rng.integers(1, 4)):
         if rng.random() < 0.25:
             content = _other_value(content, rng)

@@ -2,12 +2,11 @@
 
     nx.node_classification.harmonic_function(G, backend="isotherm")
 
-By default the answers are those of networkx, with its number of sweeps and its label for nodes that no seed reaches.
-With ``rule`` or ``tol``, `harmonic_function` goes on to equilibrium.
+By default the labels are the same as in networkx, with its number of sweeps and its label for unreached nodes. With
+``rule`` or ``tol``, `harmonic_function` goes on to equilibrium.
 
-networkx finds this module by its entry points, and hands over the graph by `convert_from_nx`. It keeps the result
-with the graph, and does not notice a changed label. So labels are read when a function is called, and only the matrix
-is kept.
+networkx finds this module by an entry point, and passes the graph to `convert_from_nx`. It caches the converted graph,
+and does not notice when a label changes. So labels are read at each call, and only the matrix is kept.
 """
 
 from collections.abc import Hashable
@@ -18,11 +17,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Ints
 from isotherm.dirichlet_classifier import DirichletClassifier
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
+from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import DEFAULT_TOL, SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.graphs import Graph
 
 __all__ = ["convert_from_nx", "convert_to_nx", "harmonic_function", "local_and_global_consistency"]
@@ -31,7 +32,7 @@ Labels: TypeAlias = list[Any]
 
 
 class ConvertedGraph:
-    """A graph of networkx, with its matrix once it was asked for."""
+    """A networkx graph, with its matrix after the first use."""
 
     __networkx_backend__ = "isotherm"
 
@@ -39,7 +40,7 @@ class ConvertedGraph:
         self.original = original
 
     def is_directed(self) -> bool:
-        """Whether edges are arcs; networkx then refuses the graph before it gets here."""
+        """Whether edges are arcs; networkx itself refuses such a graph."""
         return bool(self.original.is_directed())
 
     def is_multigraph(self) -> bool:
@@ -48,7 +49,7 @@ class ConvertedGraph:
 
     @cached_property
     def adjacency(self) -> csr_array:
-        """The weights between the nodes, in networkx's order."""
+        """The weights between the nodes, in the order of networkx."""
         import networkx
 
         if not self.is_multigraph():
@@ -58,7 +59,7 @@ class ConvertedGraph:
 
     @cached_property
     def graph(self) -> Graph | None:
-        """The graph as Isotherm has it; None if it has loops or negative weights, which count in networkx's sweeps."""
+        """The graph for Isotherm; None if it has loops or negative weights, which the sweeps of networkx use."""
         if self.adjacency.diagonal().any() or (self.adjacency.data < 0).any():
             return None
         return Graph.from_scipy(self.adjacency)
@@ -77,12 +78,12 @@ class ConvertedGraph:
 
 
 def convert_from_nx(graph: Any, *args: Any, **kwargs: Any) -> ConvertedGraph:
-    """The graph in a thin wrapper; which attributes matter is decided when a function is called."""
+    """The graph in a thin wrapper; each function reads the attributes that it needs."""
     return graph if isinstance(graph, ConvertedGraph) else ConvertedGraph(graph)
 
 
 def convert_to_nx(result: Any, **kwargs: Any) -> Any:
-    """Results are lists, which networkx takes as they are."""
+    """The result itself: labels are lists, which networkx returns as they are."""
     return result.original if isinstance(result, ConvertedGraph) else result
 
 
@@ -101,14 +102,14 @@ def harmonic_function(
     G
         The converted graph.
     max_iter
-        The number of iterations of networkx; the first one only sets the labelled nodes.
+        The number of iterations as networkx counts them; the first one only sets the labelled nodes.
     label_name
         The attribute that holds the labels.
     rule
         If given, how temperatures at equilibrium become labels, as in `isotherm.DirichletClassifier`; unreached nodes
-        then have the label None, or -1 among integers. With ``tol`` alone the rule is "vanilla", that of networkx.
+        then have the label None, or -1 among integers. With ``tol`` alone the rule is "vanilla", as in networkx.
     tol
-        The largest error of a temperature at equilibrium, relative to their spread.
+        The largest error of temperatures at equilibrium, relative to their spread.
     """
     if rule is not None or tol is not None:
         return _at_equilibrium(G, label_name, rule or "vanilla", DEFAULT_TOL if tol is None else tol)
@@ -120,7 +121,7 @@ def harmonic_function(
         return _warmest(_iterated(csr_array(steps), nodes, given, max_iter), names)
     start = np.zeros((len(G.original), len(names)))
     options = SolveOptions(solver="sweeps", tol=None, max_iter=max_iter - 1)
-    found = engines.solve(Problem.of(G.graph, nodes, given), options, start=start)
+    found = engine_of(options).solve(Problem.of(G.graph, nodes, given), options, start=start)
     return _warmest(np.nan_to_num(found.temperatures), names)
 
 
@@ -149,18 +150,18 @@ def _at_equilibrium(G: ConvertedGraph, label_name: str, rule: str, tol: float) -
 def _spread(graph: Graph, nodes: Ints, given: Doubles, alpha: float, max_iter: int) -> Doubles:
     """The iteration of Zhou et al. with each row divided by the square root of its degree.
 
-    Its matrix is then ``alpha D^-1 A``, and the largest value of a row is at the same class.
+    The matrix is then ``alpha D^-1 A``, and the largest value of each row stays at the same class.
     """
-    degrees, heat = graph.degrees, graph.csr
+    degrees = graph.degrees
     scale = np.divide(alpha, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+    walk = Averaging(graph.csr, scale, dtype=np.float64)
     isolated, found = np.flatnonzero(degrees == 0), np.zeros((graph.n_nodes, given.shape[1]))
-    weights = None if heat.weights is None else heat.weights.astype(np.float64)
     for first in range(0, given.shape[1], kernels.WIDTHS[-1]):
         part = slice(first, first + kernels.WIDTHS[-1])
         columns = given[:, part].shape[1]
         x, swept = (kernels.block(graph.n_nodes, kernels.width(columns), np.float64) for _ in range(2))
         for _ in range(max_iter):
-            engines.average(heat._replace(weights=weights), scale, x, swept, SolveOptions())
+            walk.step(x, swept)
             swept[isolated] = 0
             swept[nodes, :columns] += given[:, part]
             x, swept = swept, x
@@ -185,7 +186,7 @@ def _matrix(rows: dict[Hashable, Any]) -> csr_array:
 
 
 def _degrees(G: ConvertedGraph) -> Doubles:
-    """The sum of the weights at each node, 1 in place of 0, as networkx has them."""
+    """The sum of the weights at each node; 1 in place of 0, as in networkx."""
     degrees: Doubles = G.adjacency.sum(axis=0)
     return np.where(degrees == 0, 1, degrees)
 
@@ -200,6 +201,6 @@ def _iterated(steps: csr_array, nodes: Ints, given: Doubles, max_iter: int) -> D
 
 
 def _warmest(heat: Doubles, names: Any) -> Labels:
-    """The class of the largest value at each node; the first class where all are 0."""
+    """The class of the largest value at each node; the first class if all values are 0."""
     labels: Labels = names[heat.argmax(axis=1)].tolist()
     return labels

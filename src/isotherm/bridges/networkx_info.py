@@ -1,4 +1,4 @@
-"""What networkx is told about its backend when it is imported; so this imports nothing."""
+"""The description of the backend, which networkx reads when it is imported; so this module imports nothing."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ __all__ = ["get_info"]
 
 
 def get_info() -> dict[str, Any]:
-    """Name, summary and functions of the backend, as networkx asks for them."""
+    """Name, summary and functions of the backend, in the form that networkx wants."""
     equilibrium = {
         "rule : str, optional": "Go on to equilibrium, and decide by this rule of isotherm.DirichletClassifier.",
         "tol : float, optional": "Go on to equilibrium, to this error relative to the spread of temperatures.",

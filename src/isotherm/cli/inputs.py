@@ -326,7 +326,7 @@ def connect_to_cluster(solving: Solving) -> None:
     if solving.engine != "dask":
         return
     with usage_errors():
-        from isotherm.engines.cluster.clients import connect
+        from isotherm.engines.cluster import connect
 
         _, message = connect(solving.scheduler)
     say(message)

@@ -16,10 +16,10 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.graphs import Csr
 
-__all__ = ["Averaging", "Moments", "average", "reached_moments"]
+__all__ = ["Averaging", "Moments", "average_neighbours", "reached_moments"]
 
 
-def average(conductance: Csr, scale: Floats, x: Floats, out: Floats, n_threads: int | None = None) -> None:
+def average_neighbours(conductance: Csr, scale: Floats, x: Floats, out: Floats, n_threads: int | None = None) -> None:
     """One pass over the edges: ``out = scale (A x)``, for a block as wide as kernels allow; see `Averaging`.
 
     Rows of ``out`` whose scale is 0 stay as they are.
@@ -83,11 +83,13 @@ class Averaging:
 
     def holding(self, nodes: Ints) -> "Averaging":
         """The same for all other nodes; these nodes keep the values that they have (see `step`)."""
-        scale = self.scale.copy()
-        scale[nodes] = 0
-        return self._with(scale, self.own)
+        scale, own = self.scale.copy(), None if self.own is None else self.own.copy()
+        for factor in (scale, own):
+            if factor is not None:
+                factor[nodes] = 0
+        return self._with(scale, own)
 
-    def times(self, factor: float) -> "Averaging":
+    def times(self, factor: "float | np.floating[Any]") -> "Averaging":
         """The operator times a positive number."""
         own = None if self.own is None else (self.own * factor).astype(self.dtype)
         return self._with((self.scale * factor).astype(self.dtype), own)
@@ -102,7 +104,9 @@ class Averaging:
 
         Both are blocks of this operator's type, as wide as kernels allow (`isotherm.kernels.block` and ``width``).
         """
-        average(self.conductance, self.scale, x if self.inner is None else x * self.inner[:, None], out, self.n_threads)
+        average_neighbours(
+            self.conductance, self.scale, x if self.inner is None else x * self.inner[:, None], out, self.n_threads
+        )
         if self.own is not None:
             out += self.own[:, None] * x
 
@@ -131,17 +135,6 @@ class Averaging:
         block = kernels.block(n, kernels.width(k), self.dtype)
         block[:, :k] = columns.toarray() if issparse(columns) else columns
         return block
-
-    def rows(self, nodes: Ints) -> csr_array:
-        """Some rows of M as a sparse matrix (m, n)."""
-        owner, ends, weights = self.conductance.entries_at(nodes)
-        data = weights.astype(self.dtype) * self.scale[nodes][owner]
-        data = data if self.inner is None else data * self.inner[ends]
-        shape = len(nodes), self.conductance.n
-        found = csr_array((data, ends, np.searchsorted(owner, np.arange(len(nodes) + 1))), shape=shape)
-        if self.own is None:
-            return found
-        return csr_array(found + csr_array((self.own[nodes], (np.arange(len(nodes)), nodes)), shape=shape))
 
     def to_scipy(self) -> csr_array:
         """All of M as a sparse matrix (n, n)."""

@@ -9,25 +9,25 @@ sweeps smooth it: on a power-law graph with a million nodes, four sweeps make th
 """
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
-from isotherm.equilibrium.absorption import absorption_times
-from isotherm.equilibrium.columns import column_blocks, solve_columns
-from isotherm.equilibrium.dirichlet import Prepare, Problem, usual_solver
 from isotherm.equilibrium.lifting import Lifting
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers import System
-from isotherm.equilibrium.solvers.accuracy.convergence import of_true_spread
+from isotherm.equilibrium.problem import Prepare, Problem, column_blocks, local_solver, solve_columns
+from isotherm.equilibrium.solvers import Request, Solver, Source, System
+from isotherm.equilibrium.solvers.convergence import mean_rounding, of_true_spread
 from isotherm.equilibrium.solvers.interior import Interior, deviations
 from isotherm.kernels import Report
 
-__all__ = ["Certificate", "certify"]
+__all__ = ["Certificate", "absorption_times", "certify"]
 
 SMOOTHING = 4  # sweeps
+MOST_RESIDUAL = 0.05  # largest residual of (I - Q) h = 1
+TOLERANCES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # tried in turn for h
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Certificate:
 
 
 def certify(
-    problem: Problem, temperatures: Floats, options: SolveOptions, *, prepare: Prepare = usual_solver
+    problem: Problem, temperatures: Floats, options: SolveOptions, *, prepare: Prepare = local_solver
 ) -> Certificate:
     """Bound the error of the temperatures (n, K) of a graph's nodes.
 
@@ -68,7 +68,7 @@ def certify(
     values = lifting.values(problem.values(slice(None)))
     lifted = lifting.start(temperatures)
     if lifting.directed:
-        from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+        from isotherm.equilibrium.unconverged import ConvergenceWarning
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the bound shows the remaining error
@@ -79,6 +79,26 @@ def certify(
         smoothed[:, part], residual[part] = sweeping.smooth(values[:, part], lifted[:, part])
     times = sweeping.upper_bound(absorption_times(system, solver, options))
     return Certificate(lifting.lowered(smoothed).astype(np.float64), _mean_times(lifting, smoothed, times), residual)
+
+
+def absorption_times(system: System, solver: Solver, options: SolveOptions) -> Doubles:
+    """Approximate expected time to absorption of each interior node, shape (n,); 0 elsewhere.
+
+    It is a Dirichlet problem with a source: ``L h = D 1`` in the interior, and ``h = 0`` on the boundary.
+    """
+    inside = np.flatnonzero(system.interior)
+    if not len(inside):
+        return np.zeros(len(system.degree))
+    held = np.zeros((len(system.boundary), 1))
+    source = Source(inside, system.degree[inside, None])
+    start: Floats | None = None
+    for tol in TOLERANCES:
+        quiet = replace(options, tol=tol, max_iter=None, progress=None)
+        solution = solver.solve(Request(held, quiet, source, start))
+        times, start = solution.temperatures[:, 0], solution.temperatures
+        if solution.residual * float(np.nanstd(times, dtype=np.float64)) <= MOST_RESIDUAL:
+            break
+    return np.where(system.interior, times, 0).astype(np.float64)
 
 
 def _mean_times(lifting: Lifting, smoothed: Doubles, times: Doubles) -> Doubles:
@@ -92,8 +112,7 @@ class _Sweeping:
 
     def __init__(self, system: System, threads: int) -> None:
         self.system, self.interior = system, Interior(system, np.float64, threads)
-        most = int(np.max(np.diff(system.heat.indptr), initial=0))
-        self.rounding = (4 + most) * float(np.finfo(np.float64).eps)  # relative to the largest neighbour
+        self.rounding = mean_rounding(system)
 
     def smooth(self, values: Doubles, temperatures: Floats) -> tuple[Doubles, Doubles]:
         """The temperatures after a few sweeps, and the largest residual of each column."""

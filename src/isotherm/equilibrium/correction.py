@@ -7,16 +7,16 @@ where ``a`` follows from ``L T = 0`` at w.
 
 *The columns.* G_x is warm near x, and everywhere else a small multiple of one shape. So the heat from x is first
 followed as far as it is warm (the kernel `push`). The rest mixes with the graph: in the end it is spread over the nodes
-in proportion to their degrees, and the temperatures that such a source causes are the times to absorption h, which are
+in proportion to their degrees. The temperatures that such a source causes are the times to absorption h, which are
 known from the fit: ``(D - A) h = d``. A few iterations of cg do the mixing. They leave a small residual almost
 everywhere, and a large one at a few nodes with few neighbours, which is pushed on. Let p_x be the temperatures of these
 steps and ``c_x`` the heat that is left, divided by the sum of all degrees; then ``G_x = p_x + c_x h'``, where ``h'``
-are the times with x on the boundary. If the graph has several large components, heat mixes in that of x alone: degrees
-are summed over it, and h is 0 in all others.
+are the times with x on the boundary. If the graph has several large components, heat mixes only in the component of x:
+degrees are summed over it, and h is 0 in all others.
 
-*The error.* The residuals of all parts add up, and count as much for the error as those of the fit did. If the sum
-exceeds the tolerance, cg goes on from the corrected temperatures and times, which takes a few iterations. If the change
-is not of this kind, there is no correction, and the problem has to be solved again.
+*The error.* The residuals of all parts add up. The ratio of error to residual is taken from the fit. If the error
+exceeds the tolerance, cg continues from the corrected temperatures and times, which takes a few iterations. Any other
+kind of change has no correction, and the problem has to be solved again.
 """
 
 from dataclasses import replace
@@ -30,12 +30,12 @@ from scipy.sparse import csr_array
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.columns import solve_columns
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.equilibrium.averages import reached_moments
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, solve_columns
 from isotherm.equilibrium.solvers import Solution, System
-from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio
-from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, ratio
+from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, GroupDescent
+from isotherm.equilibrium.solvers.convergence import largest_ratio
 from isotherm.equilibrium.solvers.interior import Groups, group_of_components, interior_groups
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
@@ -43,13 +43,13 @@ from isotherm.kernels import Report
 __all__ = ["correct"]
 
 MOST_CHANGED = 16  # seeds; with more, a solve from the present temperatures is as fast
-SHARE = 0.25  # of the error that is still allowed, for one correction,
-LEAST_SHARE = 0.02  # but at least this part of the tolerance
-WORK = 0.01  # matrix entries that one push reads at most, relative to those of the graph;
-MOST_WORK, MORE_WORK = 0.03, 0.1  # the pushes of all columns before cg, and after it
-MOSTLY = 0.2  # cg ends where the root mean square of residuals is this part of the largest allowed
-MIXED = 1.0  # a push ends where the residual is so many times that of mixed heat
-MOST_STEPS = 13  # of cg
+SHARE = 0.25  # share of the remaining error allowance that one correction may use,
+LEAST_SHARE = 0.02  # but at least this share of the tolerance
+WORK = 0.01  # largest share of the matrix entries that one push may read,
+MOST_WORK, MORE_WORK = 0.03, 0.1  # and that the pushes of all columns may read before and after cg
+MOSTLY = 0.2  # cg stops where the root mean square of the residuals is this part of the largest one allowed
+MIXED = 1.0  # stop pushing at this multiple of the mixed residual
+MOST_STEPS = 12  # largest number of iterations of cg
 
 
 def correct(
@@ -64,7 +64,7 @@ def correct(
     after
         The same graph with other seeds.
     temperatures
-        (n, columns) those of the solution, in the columns of the new problem: 0 in a new one.
+        (n, columns) the temperatures of the solution in the columns of the new problem; 0 in a new column.
     options
         How the new problem would be solved.
     """
@@ -101,7 +101,7 @@ def _held(problem: Problem) -> Ints:
 
 
 class _Change(NamedTuple):
-    """Nodes that are held at new temperatures (m, K), and nodes that are held no more."""
+    """Nodes that are held at new temperatures (m, K), and nodes that are no longer held."""
 
     held: Ints
     values: Doubles
@@ -136,35 +136,15 @@ def _same_reached(before: Problem, after: Problem) -> bool:
 
 
 class _Columns(NamedTuple):
-    """The temperatures G_x of m nodes, each held at 1 while all others and the boundary are held at 0.
+    """The temperatures G_x of m nodes, each held at 1 while all others and the boundary are held at 0."""
 
-    Attributes
-    ----------
-    pushed : ndarray of shape (lifted nodes, width)
-        The temperatures p_x, in the first m columns.
-    left : ndarray of shape (m,)
-        The multiples c_x of the times to absorption, in the group of x.
-    rest : ndarray of shape (m,)
-        The largest residual, relative to the degree.
-    """
-
-    pushed: Floats
-    left: Doubles
-    rest: Doubles
+    pushed: Floats  # (lifted nodes, width): the temperatures p_x, in the first m columns
+    left: Doubles  # (m,): the multiples c_x of the times to absorption, in the group of x
+    rest: Doubles  # (m,): the largest residual, relative to the degree
 
 
 class _Correction:
-    """The corrected temperatures, and how large their residuals are.
-
-    Attributes
-    ----------
-    temperatures : ndarray of shape (n, K)
-        The new temperatures.
-    times : ndarray
-        The new times to absorption of all lifted nodes.
-    residual : ndarray of shape (K,)
-        The largest residual of each column.
-    """
+    """The corrected temperatures (n, K), times to absorption of all lifted nodes, and residuals (K,) of the columns."""
 
     def __init__(
         self, before: Problem, solution: Solution, temperatures: Floats, options: SolveOptions, change: _Change
@@ -173,17 +153,17 @@ class _Correction:
         assert options.tol is not None
         self._before, self._old, self._change = before, solution, change
         self.options, self.tol, self.times = options, options.tol, solution.times
-        self._count = solution.error / solution.residual  # how much a residual counted for the error of the fit
+        self._count = solution.error / solution.residual  # error per residual in the fit
         self._longest = self.horizon
         self._degree = np.where(before.system.interior, before.system.degree, 0)
         self._degree[change.nodes] = 0
         self._group, self._member = self._groups()
-        spread = _moments(temperatures)[1]
+        spread = reached_moments(temperatures).spread
         columns = self._columns(temperatures, spread)
         amounts = self._combine(columns, temperatures)
         rounding = float(np.finfo(temperatures.dtype).eps)
         self.residual = solution.residual * spread + columns.rest @ np.abs(amounts[:, :-1]) + rounding
-        self.mean, self.spread = _moments(self.temperatures)
+        self.spread = reached_moments(self.temperatures).spread
 
     @property
     def horizon(self) -> float:
@@ -192,7 +172,7 @@ class _Correction:
 
     @property
     def error(self) -> float:
-        """The error, relative to the spread: a residual counts as in the fit, or more if heat now travels longer."""
+        """The error, relative to the spread: the residual times the ratio of the fit, or more if times are longer."""
         count = min(self._count * max(1.0, self.horizon / self._longest), self.horizon)
         return float(largest_ratio(count * self.residual, self.spread))
 
@@ -212,7 +192,7 @@ class _Correction:
         )
 
     def _groups(self) -> tuple[NDArray[np.int32], Mask]:
-        """The group of each interior node, -1 for none; and which group each node that changes is in, (m, groups)."""
+        """The group of each interior node, -1 for none; and the membership (m, groups) of the nodes that change."""
         component, nodes = self._before.system.component, self._change.nodes
         number = None if component is None else group_of_components(component, self._degree)
         if component is None or number is None:
@@ -226,8 +206,9 @@ class _Correction:
         share = max(SHARE * (self.tol - self._old.error), LEAST_SHARE * self.tol)
         matters = (weight > 0) & (spread > 0)
         least = share / self._count * float(np.min(spread[matters] / weight[matters], initial=1))
-        heat, boundary = self._before.lifting.heat, np.union1d(self._before.lifting.boundary, change.nodes)
-        mixing = _Mixing(heat, self._degree, boundary, self._group, temperatures.dtype, self.options.threads)
+        lifting = self._before.lifting
+        boundary, dtype = np.union1d(lifting.boundary, change.nodes), temperatures.dtype
+        mixing = _Mixing(lifting.conductance, self._degree, boundary, self._group, dtype, self.options.threads)
         return mixing.columns(change.nodes, self._member, least)
 
     def _combine(self, columns: _Columns, temperatures: Floats) -> Doubles:
@@ -261,18 +242,20 @@ class _Correction:
     def _released(self, columns: _Columns, temperatures: Floats, held: Doubles, shrink: Doubles) -> Doubles:
         """The multiples (f, K + 1) for freed nodes, by L T = 0 and L h = d there."""
         freed, times, degree = self._change.freed, self.times, self._before.system.degree[self._change.freed]
-        owner, ends, weights = self._before.lifting.heat.entries_at(freed)
+        owner, ends, weights = self._before.lifting.conductance.entries_at(freed)
         flow = csr_array((weights, (owner, np.arange(len(ends)))), shape=(len(freed), len(ends)), dtype=np.float64)
         pushed = columns.pushed[ends, : len(columns.left)].astype(np.float64)  # (entries, m)
         shape = times[ends] - pushed @ times[self._change.nodes]
-        shares = (self._member / shrink) @ self._member.T * columns.left  # (m, m): of the shape, at each changed node
+        shares = (
+            (self._member / shrink) @ self._member.T * columns.left
+        )  # (m, m): multiples of the shape at each changed node
         mixed = shape[:, None] * shares[len(held) :][owner]
         outflow = -(flow @ (pushed + mixed))  # (f, m): L G at the freed nodes
         outflow[:, len(held) :] += np.diag(degree)
-        heat = flow @ np.column_stack([temperatures[ends], times[ends]]).astype(np.float64)
-        heat[:, :-1] -= degree[:, None] * temperatures[freed]
-        heat[:, -1] += degree
-        return np.linalg.solve(outflow[:, len(held) :], heat - outflow[:, : len(held)] @ held)
+        inflow = flow @ np.column_stack([temperatures[ends], times[ends]]).astype(np.float64)
+        inflow[:, :-1] -= degree[:, None] * temperatures[freed]
+        inflow[:, -1] += degree
+        return np.linalg.solve(outflow[:, len(held) :], inflow - outflow[:, : len(held)] @ held)
 
     def refined(self, after: Problem) -> Solution:
         """The solution by cg, from the corrected temperatures and times."""
@@ -294,43 +277,31 @@ class _Correction:
 class _Mixing:
     """Finds columns: pushes the heat of single nodes, then mixes what is left of all of them by cg.
 
-    Parameters
-    ----------
-    heat : Csr
-        The conductivities.
-    degree : ndarray of shape (lifted nodes,)
-        Degrees of interior nodes, 0 elsewhere.
-    boundary : ndarray of int
-        The nodes that are held, and those whose columns are wanted.
-    group : ndarray of shape (lifted nodes,)
-        The number of the group of each interior node, -1 for none.
-    dtype
-        Of the columns.
-    threads : int, optional
-        Number of threads.
+    ``degree`` (lifted nodes,) is 0 outside the interior, ``boundary`` holds the nodes that are held and those whose
+    columns are wanted, and ``group`` numbers the group of each interior node, -1 for none.
     """
 
     def __init__(
         self,
-        heat: Csr,
+        conductance: Csr,
         degree: Doubles,
         boundary: Ints,
         group: NDArray[np.int32],
         dtype: np.dtype[Any],
         threads: int | None,
     ) -> None:
-        self.heat, self.degree, self.dtype = heat, degree.astype(dtype), dtype
+        self.conductance, self.degree, self.dtype = conductance, degree.astype(dtype), dtype
         self.boundary, self.group, self.threads = boundary, group, kernels.thread_count(threads)
 
     def columns(self, nodes: Ints, member: Mask, least: float) -> _Columns:
-        """The columns of some nodes; ``member`` (m, groups) tells which group each is in.
+        """The columns of some nodes; ``member`` (m, groups) marks the group of each.
 
         Residuals are at most ``least``, if a few iterations are enough for that.
         """
         m = len(member)
-        x, r, p, q = (kernels.block(len(self.degree), kernels.width(m), self.dtype) for _ in range(4))
+        x, r = (kernels.block(len(self.degree), kernels.width(m), self.dtype) for _ in range(2))
         for column, node in enumerate(nodes.tolist()):
-            _, ends, weights = self.heat.entries_at(np.array([node]))
+            _, ends, weights = self.conductance.entries_at(np.array([node]))
             r[ends, column] = np.where(self.degree[ends] > 0, weights, 0)
         groups = Groups(self._outflow, self.group, self.degree, self.threads)
         volume = member[:, : len(groups.volume)] @ groups.volume  # (m,)
@@ -340,7 +311,7 @@ class _Mixing:
         mixed = np.zeros((member.shape[1], r.shape[1]), self.dtype)
         mixed[:, :m] = member.T * -left
         kernels.active.group_shift(self.group, self.degree, mixed, r, self.threads)  # mixed heat is no residual
-        self._mix(x, r, p, q, groups, least)
+        self._mix(GroupDescent(self._graph, self.degree, groups, x, r, self.threads), least)
         rest = self._push(x, r, np.full(m, least), MORE_WORK / m)
         x[nodes, np.arange(m)] = 1
         return _Columns(x, left, rest + MOST_MISSING * np.abs(left))
@@ -351,45 +322,27 @@ class _Mixing:
 
     def _push(self, x: Floats, r: Floats, least: Doubles, work: float) -> Doubles:
         """Move residuals above these limits (m,) on; returns the largest that is left in each column."""
-        most = int(min(WORK, work) * self.heat.entries)
+        most = int(min(WORK, work) * self.conductance.entries)
         return kernels.active.push(*self._graph, self.degree, least, most, x, r, self.threads)
 
     @cached_property
     def _graph(self) -> tuple[Any, ...]:
-        indptr, indices, weights = self.heat
+        indptr, indices, weights = self.conductance
         return indptr, indices, None if weights is None else weights.astype(self.dtype, copy=False)
 
-    def _mix(self, x: Floats, r: Floats, p: Floats, q: Floats, groups: Groups, least: float) -> None:
-        """Iterate by cg until all but a few residuals r are small; p and q are memory, 0 at first.
-
-        As in `isotherm.equilibrium.solvers.cg`, each direction is shifted by a constant in each group, so that as much
-        heat leaves it as enters.
-        """
-        degree, closing = self.degree, np.zeros(x.shape[1], self.dtype)
-        total = float(degree.sum(dtype=np.float64)) or np.inf
-        scale = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
-        length, energy = np.zeros(x.shape[1]), np.zeros(x.shape[1])
+    def _mix(self, descent: GroupDescent, least: float) -> None:
+        """Iterate until all but a few residuals are small."""
+        total = float(self.degree.sum(dtype=np.float64)) or np.inf
         for _ in range(MOST_STEPS):
-            arrays = length.astype(self.dtype), p, q, x, r
-            report = Report(*kernels.active.cg_step(scale, closing, *arrays, self.threads))
+            report = descent.report
             usual = np.sqrt(report.dot[:-1].max(initial=0) / total)  # root mean square of residuals over degrees
             if report.residual.max() <= least or usual <= MOSTLY * least:
-                break
-            turn, energy = ratio(report.dot[:-1], energy), report.dot[:-1]
-            kernels.active.cg_turn(scale, None, turn.astype(self.dtype), r, p, self.threads)
-            groups.deflate(p)
-            length = ratio(energy, kernels.active.laplacian(*self._graph, degree, p, q, self.threads)[0, :-1])
+                return
+            descent.step()
 
     @property
     def _outflow(self) -> Floats:
         """The heat that leaves each node if all of the interior is at temperature 1."""
-        _, ends, weights = self.heat.entries_at(self.boundary)
+        _, ends, weights = self.conductance.entries_at(self.boundary)
         leaving = np.bincount(ends, weights * (self.degree[ends] > 0), minlength=len(self.degree))
         return leaving.astype(self.dtype)
-
-
-def _moments(temperatures: Floats) -> tuple[Doubles, Doubles]:
-    """Mean and standard deviation of each column over reached nodes."""
-    count, *sums = kernels.active.table_moments(np.ascontiguousarray(temperatures), kernels.thread_count())
-    mean, square = np.array(sums).reshape(2, -1) / count
-    return mean, np.sqrt(np.maximum(square - mean**2, 0))

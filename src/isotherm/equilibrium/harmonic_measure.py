@@ -18,15 +18,15 @@ from scipy.sparse import csr_array
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.equilibrium.columns import solve_columns
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import DEFAULT_TOL, SolveOptions
+from isotherm.equilibrium.problem import Problem, solve_columns
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Source, System, prepare
 from isotherm.equilibrium.solvers.cg import Descent
 from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.graphs import Csr
 
-__all__ = ["HarmonicMeasure", "around", "part"]
+__all__ = ["HarmonicMeasure", "around", "harmonic_measure", "part"]
 
 BALLS = (2**14, 2**17, 2**20)  # numbers of matrix entries in a ball, tried in turn
 SMALL_PART = 20  # a ball has at most 1/20 of the entries of the graph; the first ball is always allowed
@@ -37,23 +37,22 @@ CANCELLED = 4  # flows from residuals of both signs cancel; assume that at least
 CHUNK = 2**14  # rows that fit in the cache
 
 
+def harmonic_measure(problem: Problem, options: SolveOptions) -> "HarmonicMeasure":
+    """The harmonic measure of a problem: a function of the starts of random walks, to be called many times."""
+    tol = DEFAULT_TOL if options.tol is None else options.tol
+    return HarmonicMeasure(problem.system, tol=tol, n_threads=options.threads)
+
+
 class HarmonicMeasure:
     """Computes harmonic measures for one system; what is needed for the whole graph is prepared once.
 
-    Parameters
-    ----------
-    system : System
-        The Dirichlet problem.
-    tol : float
-        The largest share of the heat that may be attributed to wrong boundary nodes.
-    n_threads : int, optional
-        Number of threads.
+    ``tol`` is the largest share of the heat that may be attributed to wrong boundary nodes.
     """
 
     def __init__(self, system: System, *, tol: float = 1e-3, n_threads: int | None = None) -> None:
         self.system, self.tol, self.n_threads = system, tol, n_threads
         self._threads = kernels.thread_count(n_threads)
-        self._place = np.full(len(system.degree), -1)  # of a node on the boundary
+        self._place = np.full(len(system.degree), -1)  # position of a node on the boundary
         self._place[system.boundary] = np.arange(len(system.boundary))
         self._idle: list[_Walks] = []
 
@@ -83,7 +82,7 @@ class HarmonicMeasure:
 
     def _from_interior(self, nodes: Ints, source: Doubles) -> Doubles:
         """The heat that flows to the boundary from sources at interior nodes, (c, k) -> (s, k)."""
-        most = max(BALLS[0], self.system.heat.entries / SMALL_PART)
+        most = max(BALLS[0], self.system.conductance.entries / SMALL_PART)
         size, ball = 0, None
         for budget in BALLS:
             inside = around(self.system, nodes, min(budget, most))
@@ -127,7 +126,7 @@ class HarmonicMeasure:
 
     def _walks(self, source: Source) -> "_Walks":
         """Walks from a source. For a single column memory is reused, because allocating costs half an iteration."""
-        if source.heat.shape[1] > 1 or not self._idle:
+        if source.inflow.shape[1] > 1 or not self._idle:
             return _Walks(self._interior, self._wires, source)
         walks = self._idle.pop()
         walks.begin_again(source)
@@ -150,7 +149,7 @@ class HarmonicMeasure:
         """Heat that flows to each boundary node from each of the first c, held at 1 while all others are held at 0."""
         values = np.eye(len(system.boundary), c)
         tol = self.tol
-        owner, end, weight = system.heat.entries_at(system.boundary)
+        owner, end, weight = system.conductance.entries_at(system.boundary)
         wires = csr_array((weight, (owner, end)), shape=(len(values), len(system.degree)))
         solver, start = prepare(system, n_threads=self.n_threads), None
         while True:
@@ -168,13 +167,13 @@ class HarmonicMeasure:
 
 def around(system: System, centres: Ints, most_entries: float) -> Ints:
     """The interior nodes around the centres, centres first: as many rings as fit in a number of matrix entries."""
-    heat, inside = system.heat, np.zeros(len(system.degree), bool)
+    conductance, inside = system.conductance, np.zeros(len(system.degree), bool)
     ring, rings, size = centres, [centres], 0
     while len(ring):
         inside[ring] = True
-        ends = np.unique(heat.entries_at(ring)[1])
+        ends = np.unique(conductance.entries_at(ring)[1])
         ring = ends[system.interior[ends] & ~inside[ends]].astype(np.int64)
-        size += int((heat.indptr[ring + 1] - heat.indptr[ring]).sum())
+        size += int((conductance.indptr[ring + 1] - conductance.indptr[ring]).sum())
         if size > most_entries:
             break
         rings.append(ring)
@@ -183,8 +182,8 @@ def around(system: System, centres: Ints, most_entries: float) -> Ints:
 
 def part(system: System, nodes: Ints) -> System:
     """The system restricted to some interior nodes; all others are held at temperature 0."""
-    heat = Csr(*kernels.active.renumber(*system.heat, nodes.astype(np.int32)))
-    return System(heat, np.empty(0, np.int64), system.degree[nodes], np.ones(len(nodes), bool))
+    conductance = Csr(*kernels.active.renumber(*system.conductance, nodes.astype(np.int32)))
+    return System(conductance, np.empty(0, np.int64), system.degree[nodes], np.ones(len(nodes), bool))
 
 
 class _Ball:
@@ -211,7 +210,7 @@ class _Ball:
             if walks.left.max() <= tol:
                 break
         self.rest = walks.residual
-        owner, end, weight = system.heat.entries_at(nodes)
+        owner, end, weight = system.conductance.entries_at(nodes)
         outward = np.ones(len(system.degree), bool)
         outward[nodes] = False
         owner, end, weight = owner[outward[end]], end[outward[end]], weight[outward[end]]
@@ -227,7 +226,7 @@ class _Wires:
 
     def __init__(self, interior: Interior) -> None:
         system, inside, s = interior.system, interior.system.interior, len(interior.system.boundary)
-        owner, end, weight = system.heat.entries_at(system.boundary)
+        owner, end, weight = system.conductance.entries_at(system.boundary)
         kept = np.flatnonzero(inside[end])
         end, weight = end[kept], weight[kept].astype(interior.dtype)
         rows, shape = np.searchsorted(owner[kept], np.arange(s + 1)), (s, len(system.degree))
@@ -241,7 +240,7 @@ class _Walks:
     """Heat that enters at a source and flows to the boundary, which is held at 0; solved by conjugate gradient."""
 
     def __init__(self, interior: Interior, wires: _Wires, source: Source) -> None:
-        self.columns, self.wires, self.flux = source.heat.shape[1], wires, interior.system.flux
+        self.columns, self.wires, self.flux = source.inflow.shape[1], wires, interior.system.flux
         held = np.zeros((len(interior.system.boundary), self.columns))
         settled = 10 * float(np.finfo(interior.dtype).eps)
         self.descent = Descent(Block(interior, held, np.zeros(self.columns), source, timed=False), settled)

@@ -7,7 +7,7 @@ copy of its end. With ``side="source"`` seeds are held, and temperatures read, o
 ``side="edges"`` there are no copies: arcs are read as edges.
 
 *Soft seeds.* A seed of finite weight ``w`` is not held at its temperatures. It is joined to an additional node, its
-ground, which is held instead. The conductivity to the ground is ``w`` times the degree of the seed, so that a random
+ground, which is held instead. The weight of this edge is ``w`` times the degree of the seed, so that a random
 walk which arrives at the seed ends there with probability ``w / (1 + w)``.
 
 So every problem becomes a Dirichlet problem on an undirected graph, and only this file knows about directions and soft
@@ -20,12 +20,15 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.scaling import in_good_unit
-from isotherm.equilibrium.solvers.accuracy.reading import Reading
+from isotherm.equilibrium.solvers.system import OutputRows
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 
-__all__ = ["Lifting", "lift"]
+__all__ = ["Lifting", "in_good_unit", "lift"]
+
+USUAL = 2.0**20  # a median weight between the inverse of this and this is left alone
+FARTHEST = 2.0**400  # weights are kept between the inverse of this and this
+SAMPLE = 100_000  # weights whose median is taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +37,8 @@ class Lifting:
 
     Attributes
     ----------
-    heat : Csr
-        Conductivities between all lifted nodes. Each copy has the graph's own nodes first, then the grounds.
+    conductance : Csr
+        Weights between all lifted nodes. Each copy has the graph's own nodes first, then the grounds.
     n : int
         Number of nodes of the graph.
     size : int
@@ -50,7 +53,7 @@ class Lifting:
         What the weights of the graph were multiplied by, so that they are near one.
     """
 
-    heat: Csr
+    conductance: Csr
     n: int
     size: int
     offsets: tuple[int, ...]
@@ -69,9 +72,9 @@ class Lifting:
         return self.size if self.directed else None
 
     @property
-    def reading(self) -> Reading | None:
+    def output(self) -> OutputRows | None:
         """The rows that are read; None if all are."""
-        return None if self.heat.n == self.n else Reading(self.n, self.offsets)
+        return None if self.conductance.n == self.n else OutputRows(self.n, self.offsets)
 
     def values(self, given: Doubles) -> Doubles:
         """Temperatures of the boundary, from those of the seeds (s, k)."""
@@ -79,10 +82,10 @@ class Lifting:
 
     def start(self, temperatures: Floats) -> Floats:
         """Starting temperatures of all lifted nodes, given those of the graph's nodes (n, k); NaN at grounds."""
-        if self.heat.n == self.n:
+        if self.conductance.n == self.n:
             return temperatures
         unknown = np.full((self.size - self.n, temperatures.shape[1]), np.nan, temperatures.dtype)
-        return np.concatenate([temperatures, unknown] * (self.heat.n // self.size))
+        return np.concatenate([temperatures, unknown] * (self.conductance.n // self.size))
 
     def copies(self, lifted: Floats) -> Floats:
         """The rows of the copies that are read, shape (copies, n, ...)."""
@@ -106,7 +109,7 @@ class Lifting:
         known = reached[copies]
         row, column = np.nonzero(known)
         probability = 1 / known.sum(axis=1)[row]
-        return csr_array((probability, (row, copies[row, column])), shape=(len(nodes), self.heat.n))
+        return csr_array((probability, (row, copies[row, column])), shape=(len(nodes), self.conductance.n))
 
     def by_seed(self, shares: Doubles) -> Doubles:
         """Sums over the copies of each seed, (k, boundary) -> (k, s)."""
@@ -133,7 +136,7 @@ def lift(graph: Graph, seeds: Ints, weights: Doubles | None = None, side: str = 
     >>> lifted = lift(pair, np.array([0, 1]), np.array([np.inf, 2]))
     >>> lifted.held
     array([0, 2])
-    >>> print(lifted.heat.to_scipy().toarray())
+    >>> print(lifted.conductance.to_scipy().toarray())
     [[0. 3. 0.]
      [3. 0. 6.]
      [0. 6. 0.]]
@@ -142,8 +145,8 @@ def lift(graph: Graph, seeds: Ints, weights: Doubles | None = None, side: str = 
     whole, held = (graph, seeds) if weights is None else _grounded(graph, seeds, weights, side)
     both = graph.directed and side == "both"
     offsets = (0, whole.n_nodes) if both else (0,)
-    heat, factor = in_good_unit(whole.heat)
-    return Lifting(heat, graph.n_nodes, whole.n_nodes, offsets, held, graph.directed, factor)
+    conductance, factor = in_good_unit(whole.heat)
+    return Lifting(conductance, graph.n_nodes, whole.n_nodes, offsets, held, graph.directed, factor)
 
 
 def _grounded(graph: Graph, seeds: Ints, weights: Doubles, side: str) -> tuple[Graph, Ints]:
@@ -152,19 +155,19 @@ def _grounded(graph: Graph, seeds: Ints, weights: Doubles, side: str) -> tuple[G
     n, at = graph.n_nodes, seeds[soft]
     check_size(n + len(soft), graph.directed)
     grounds = np.arange(n, n + len(soft))
-    out, back = _conductivities(graph, at, weights[soft], side)
+    out, back = _ground_weights(graph, at, weights[soft], side)
     ends = grounds if graph.directed and side == "source" else at
     held = seeds.copy()
     held[soft] = grounds
     return Graph(_extended(graph.csr, at, out, ends, back), np.arange(n + len(soft)), graph.directed), held
 
 
-def _conductivities(graph: Graph, at: Ints, weights: Doubles, side: str) -> tuple[Doubles, Doubles]:
-    """Conductivities of the edges from each seed to its ground, and of the edges back.
+def _ground_weights(graph: Graph, at: Ints, weights: Doubles, side: str) -> tuple[Doubles, Doubles]:
+    """Weights of the edges from each seed to its ground, and of the edges back.
 
     The source copy of a seed is joined to the destination copy of its ground, and the destination copy of the seed to
     the source copy of the ground. If only source copies are held, the destination copy of the ground is joined to the
-    source copy of the ground: two edges in series, so each has twice the conductivity. A seed without edges is treated
+    source copy of the ground: two edges in series, so each has twice the weight. A seed without edges is treated
     as if it had degree one.
     """
     if not graph.directed:
@@ -183,7 +186,7 @@ def _conductivities(graph: Graph, at: Ints, weights: Doubles, side: str) -> tupl
 
 
 def _extended(csr: Csr, at: Ints, out: Doubles, ends: Ints, back: Doubles) -> Csr:
-    """The matrix with a ground for each seed: entries from the seed to its ground, and from the ground to an end."""
+    """The matrix with a ground for each seed: an entry from seed to ground, and one from ground to its end."""
     n, goes, returns = csr.n, out > 0, back > 0
     grounds = np.arange(n, n + len(at))
     places = csr.indptr[at[goes] + 1]  # ends of rows: grounds have the largest indices
@@ -195,3 +198,28 @@ def _extended(csr: Csr, at: Ints, out: Doubles, ends: Ints, back: Doubles) -> Cs
         np.concatenate([np.insert(csr.indices, places, grounds[goes]), ends[returns]]).astype(csr.indices.dtype),
         np.concatenate([np.insert(weights, places, out[goes]), back[returns]]).astype(weights.dtype),
     )
+
+
+def in_good_unit(conductance: Csr) -> tuple[Csr, float]:
+    """The matrix with weights near one, and what they were multiplied by; the same object if they are near one.
+
+    Temperatures do not depend on the unit of weights, but floating-point numbers do. All weights are multiplied by one
+    power of two, which rounds nothing, so that their median is about one. Weights that are still too large or too
+    small to be summed and divided by are then clipped.
+
+    >>> pair = Csr(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([3e-300, 3e-300]))
+    >>> scaled, factor = in_good_unit(pair)
+    >>> scaled.weights.tolist() == [3e-300 * factor] * 2, bool(0.5 <= scaled.weights[0] < 1)
+    (True, True)
+    """
+    weights = conductance.weights
+    if weights is None or not len(weights):
+        return conductance, 1.0
+    single = weights.dtype == np.float32  # all positive float32 numbers are within the limits
+    low, high = (1.0, 1.0) if single else (float(weights.min()), float(weights.max()))
+    middle = float(np.median(weights[:: max(1, len(weights) // SAMPLE)]))
+    if 1 / USUAL <= middle <= USUAL and low >= 1 / FARTHEST and high <= FARTHEST:
+        return conductance, 1.0
+    exponent = min(-int(np.frexp(middle)[1]), 1023)  # the largest whose power of two is finite
+    moved = np.clip(np.ldexp(weights.astype(np.float64), exponent), 1 / FARTHEST, FARTHEST)
+    return conductance._replace(weights=moved), float(np.ldexp(1.0, exponent))

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,10 +31,12 @@ from isotherm.graphs.csr import (
     tidy,
     undirected,
 )
-from isotherm.graphs.neighbours import Neighbours
 from isotherm.graphs.nodes import Ids, distinct_ids, node_ids, not_in_the_graph, number_ends
 from isotherm.graphs.other_libraries import edge_columns, igraph_ids
 from isotherm.notebooks import facts
+
+if TYPE_CHECKING:  # only graphs of vectors need the search
+    from isotherm.graphs.neighbours import Neighbours
 
 __all__ = ["Csr", "Graph", "as_graph"]
 
@@ -304,6 +306,8 @@ class Graph:
                [0., 1., 0., 1.],
                [0., 0., 1., 0.]])
         """
+        from isotherm.graphs.neighbours import Neighbours
+
         found = Neighbours.of(
             X,
             k=k,
@@ -316,7 +320,7 @@ class Graph:
         return cls.from_neighbours(found, ids)
 
     @classmethod
-    def from_neighbours(cls, found: Neighbours, ids: Iterable[Any] | None = None) -> Self:
+    def from_neighbours(cls, found: "Neighbours", ids: Iterable[Any] | None = None) -> Self:
         """A graph from the neighbours found for each row of a table."""
         n = len(found.twin)
         check_size(n)

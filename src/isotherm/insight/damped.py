@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Mask
-from isotherm.equilibrium.solvers.cg import ratio
+from isotherm.equilibrium.solvers.cg import GroupDescent
+from isotherm.equilibrium.solvers.interior import Groups
 from isotherm.graphs import Csr
 from isotherm.insight.likeness import in_type
-from isotherm.kernels import Report
 
 __all__ = ["damped_heat"]
 
@@ -42,30 +42,16 @@ def damped_heat(
     """
     graph = in_type(heat, np.float32)
     diagonal = np.where(free, degree / share, 0).astype(np.float32)
-    scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=free)
     leaving, group = _leaving(heat, diagonal, degree, free), np.where(free, 0, -1).astype(np.int32)
-    total = float(leaving.sum(dtype=np.float64)) or 1.0
-    x, r, p, q = (kernels.block(len(free), 2, np.float32) for _ in range(4))
+    x, r = (kernels.block(len(free), 2, np.float32) for _ in range(2))
     np.multiply(sources, np.where(free, 1 / share, 0)[:, None], out=r, casting="same_kind")
-
-    def advance(length: Doubles) -> Doubles:
-        """``x += length p``, ``r -= length q``; returns the energy of the residual, shape (2,)."""
-        arrays = scale, np.zeros(2, np.float32), length.astype(np.float32), p, q, x, r
-        return Report(*kernels.active.cg_step(*arrays, threads)).dot[:-1]
-
-    least, before = TOL**2 * advance(np.zeros(2)), np.zeros(2)
-    entering = Report(*kernels.active.moments(np.zeros(2, np.float32), r, threads)).sum[:-1]
-    p[:], q[:] = free[:, None], leaving[:, None]
-    energy = advance(entering / total)  # the constant at which as much heat leaves as enters
+    descent = GroupDescent(graph, diagonal, Groups(leaving, group, diagonal, threads), x, r, threads)
+    descent.least = TOL**2 * descent.report.dot[:-1]
+    descent.balance()
     for _ in range(MOST_STEPS):
-        energy = np.where(energy > least, energy, 0)  # a column that is finished stays as it is
-        if not energy.any():
+        if not (descent.report.dot[:-1] > descent.least).any():
             break
-        turn = ratio(energy, before).astype(np.float32)
-        shift = kernels.active.cg_turn(scale, leaving, turn, r, p, threads)[:1, :-1] / total
-        kernels.active.group_shift(group, None, -shift.astype(np.float32), p, threads)
-        length = ratio(energy, kernels.active.laplacian(*graph, diagonal, p, q, threads)[0, :-1])
-        before, energy = energy, advance(length)
+        descent.step()
     return x
 
 

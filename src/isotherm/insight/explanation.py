@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines
 from isotherm.arrays import Doubles
+from isotherm.engines import engine_of
 from isotherm.equilibrium.averages import reached_moments
 from isotherm.insight.paths import Paths
 from isotherm.labelling.fit import Fit
@@ -176,7 +176,7 @@ class Explainer:
 
     @cached_property
     def _measure(self) -> Callable[[csr_array], Doubles]:
-        return engines.harmonic_measure(self.fit.problem, self.fit.options)
+        return engine_of(self.fit.options).harmonic_measure(self.fit.problem, self.fit.options)
 
     @cached_property
     def _paths(self) -> Paths:

@@ -16,8 +16,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Ints
+from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.lifting import Lifting
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr
@@ -38,8 +39,8 @@ def profiles(lifting: Lifting, nodes: Ints, options: SolveOptions) -> NDArray[np
 
     The vectors of the copies of a node are concatenated.
     """
-    heat, copies = in_type(lifting.heat, np.float32), np.add.outer(nodes, lifting.offsets)  # (rows, copies)
-    walk = _Walk(heat, lifting.heat.sums, options)
+    heat, copies = in_type(lifting.conductance, np.float32), np.add.outer(nodes, lifting.offsets)  # (rows, copies)
+    walk = _Walk(heat, lifting.conductance.sums, options)
     blocks = [walk.last_two(first, copies) for first in walk.first_steps()]
     joined = np.concatenate(blocks, axis=2).reshape(len(nodes), -1)
     length = np.linalg.norm(joined, axis=1, keepdims=True)
@@ -128,14 +129,14 @@ class _Walk:
             x, swept = self._step(x, swept), x
         last = np.zeros_like(self.scale)
         last[rows] = self.scale[rows]
-        engines.average(self.heat, last, x, swept, self.options)
+        average_neighbours(self.heat, last, x, swept, self.options.threads)
         return x[rows] + swept[rows]
 
     def _block(self) -> NDArray[np.float32]:
         return kernels.block(self.heat.n, WIDTH, np.float32)
 
     def _step(self, x: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
-        engines.average(self.heat, self.scale, x, out, self.options)
+        average_neighbours(self.heat, self.scale, x, out, self.options.threads)
         return out
 
     def _centered(self, x: NDArray[np.float32]) -> NDArray[np.float32]:

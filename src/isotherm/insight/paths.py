@@ -64,7 +64,7 @@ class Paths:
     @cached_property
     def _steps(self) -> csr_array:
         """The length of each step, without steps from the boundary, shape (n, n)."""
-        (indptr, indices, weights), degree = self.system.heat, self.system.degree
+        (indptr, indices, weights), degree = self.system.conductance, self.system.degree
         counts = np.where(self.system.interior, np.diff(indptr), 0)
         leaving = np.repeat(self.system.interior, np.diff(indptr))
         probability = (1.0 if weights is None else weights[leaving]) / np.repeat(degree, counts)
@@ -95,7 +95,7 @@ class _Search:
 
     def _expand(self, node: int, length: float) -> None:
         """Queue the neighbours of a node that are now nearer than before."""
-        indptr, indices, weights = self.system.heat
+        indptr, indices, weights = self.system.conductance
         row = slice(indptr[node], indptr[node + 1])
         ends, edges = indices[row], 1.0 if weights is None else weights[row]
         lengths = np.broadcast_to(length + STEP + np.log(self.system.degree[node] / edges), len(ends))

@@ -33,8 +33,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.errors import Option, ParameterError
@@ -257,7 +258,7 @@ class Reach:
         options: SolveOptions = SolveOptions(),  # noqa: B008 - frozen
     ) -> None:
         self.lifting, self.seeds, self.options = lift(graph, seeds, side=side), seeds, options
-        self.heat = self.lifting.heat
+        self.heat = self.lifting.conductance
         self.held = np.zeros(self.heat.n, bool)
         self.held[self.lifting.boundary] = True
         self.degree = self.heat.sums
@@ -288,7 +289,7 @@ class Reach:
         inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
         squared = None if self.heat.weights is None else self.heat.weights.astype(np.float32) ** 2
         back = kernels.block(self.heat.n, 1, np.float32)
-        engines.average(self.heat._replace(weights=squared), inverse, inverse[:, None], back, self.options)
+        average_neighbours(self.heat._replace(weights=squared), inverse, inverse[:, None], back, self.options.threads)
         peaks = inverse * (1 + DAMPING**2 * back[:, 0].astype(np.float64))
         return peaks + free * DAMPING**3 / (1 - DAMPING) / self._volumes(reached)
 

@@ -1,7 +1,7 @@
 """Saved classifiers: one npz file with arrays and a description in JSON, without pickles.
 
 The last array is the SHA-256 of all others, names included, so damage of any kind is noticed. It does not protect
-against a file that was made to do harm, since anybody can compute it: `isotherm.insight.model_checks` does. Reading
+against a file that was made to do harm, since anybody can compute it: `isotherm.labelling.saving` does. Reading
 never takes more memory than the size of the file.
 """
 
@@ -22,7 +22,8 @@ from isotherm.io.streams import Input
 
 __all__ = ["DAMAGE", "check_model", "damaged", "is_model", "read_model", "write_model"]
 
-VERSION = 3  # of the file format
+VERSION = 4  # of the file format
+READABLE = (3, VERSION)  # 3: release 0.2.0
 CHECKSUM = "sha256"  # the name of the last array
 SUFFIX = ".npz"
 CHUNK = 1 << 20  # bytes
@@ -51,8 +52,8 @@ def write_model(path: str, content: Any, arrays: Mapping[str, NDArray[Any]], *, 
         _write_array(archive, CHECKSUM, np.frombuffer(checksum.digest(), dtype=np.uint8), hashlib.sha256())
 
 
-def read_model(path: str) -> tuple[Any, dict[str, NDArray[Any]]]:
-    """Read what `write_model` wrote: the description, and the arrays by name."""
+def read_model(path: str) -> tuple[int, Any, dict[str, NDArray[Any]]]:
+    """Read what `write_model` wrote: the version of the format, the description, and the arrays by name."""
     Input(path).check()
     with open(path, "rb") as file:
         if file.read(2) != b"PK":
@@ -115,11 +116,11 @@ def _write_array(archive: zipfile.ZipFile, name: str, array: NDArray[Any], check
         np.lib.format.write_array(_Hashed(entry, checksum), np.asanyarray(array), allow_pickle=False)
 
 
-def _read_archive(path: str, archive: zipfile.ZipFile) -> tuple[Any, dict[str, NDArray[Any]]]:
+def _read_archive(path: str, archive: zipfile.ZipFile) -> tuple[int, Any, dict[str, NDArray[Any]]]:
     names = archive.namelist()
     if f"{MODEL}.npy" not in names:
         raise FileError(f"{path} holds arrays, but no saved classifier; {SOURCE}")
-    content = _content(path, _read_array(archive, archive.getinfo(f"{MODEL}.npy"), hashlib.sha256()))
+    version, content = _content(path, _read_array(archive, archive.getinfo(f"{MODEL}.npy"), hashlib.sha256()))
     checksum, arrays = hashlib.sha256(), dict[str, NDArray[Any]]()
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
@@ -127,7 +128,7 @@ def _read_archive(path: str, archive: zipfile.ZipFile) -> tuple[Any, dict[str, N
     del arrays[MODEL]
     if len(arrays) != len(names) - 1 or arrays.pop(CHECKSUM).tobytes() != checksum.digest():
         raise damaged(path, "its SHA-256 is not that of its content")
-    return content, arrays
+    return version, content, arrays
 
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, checksum: Any) -> NDArray[Any]:
@@ -150,14 +151,15 @@ def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, checksum: Any) 
     return np.frombuffer(memory, dtype).reshape(shape, order="F" if fortran else "C")
 
 
-def _content(path: str, text: NDArray[np.uint8]) -> Any:
+def _content(path: str, text: NDArray[np.uint8]) -> tuple[int, Any]:
     description = json.loads(text.tobytes())
-    if not isinstance(description["version"], int):
+    version = description["version"]
+    if not isinstance(version, int):
         raise damaged(path)
-    if description["version"] > VERSION:
+    if version > VERSION:
         newer = f"by Isotherm {description['release']}, whose files this release cannot read"
         raise FileError(f"{path} was saved {newer}: pip install --upgrade isotherm")
-    if description["version"] < VERSION:
+    if version not in READABLE:
         older = f"by Isotherm {description['release']}, in an older form"
         raise FileError(f"{path} was saved {older}: take the classifier's graph and seeds, fit it again and save it")
-    return description["content"]
+    return version, description["content"]

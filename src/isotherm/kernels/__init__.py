@@ -1,35 +1,97 @@
 """The hot loops over edges and nodes: compiled C++ where it was built, SciPy otherwise.
 
 In come bare arrays: a graph in compressed sparse rows, blocks of temperatures, hashed node ids. Out come arrays filled
-in place, and a `Report` with the sums and maxima of the pass. Nothing is checked here; the rooms above have done that.
-Call the kernels as ``kernels.active.sweep(...)``. Read ``reference.py`` first: it defines every kernel in a few lines
-of SciPy, and the C++ in ``native/`` has the same signatures. ``numbering.py`` is the part of it that reads node ids,
-``neighbours.py`` the one that finds nearest rows, ``tables.py`` the one on tables of nodes by classes.
+in place, and a `Report` with the sums and maxima of the pass. Nothing is checked here; the packages above have done
+that. Call the kernels as ``kernels.active.sweep(...)``. Read ``reference.py`` first: it defines the kernels in a few
+lines of SciPy each, and the C++ in ``native/`` has the same signatures. Further reference kernels are in
+``numbering.py`` (text and node ids), ``tables.py`` (rows of tables) and ``drawing.py`` (layout).
 
-Two environment variables are read at import (``choice.py``). ``ISOTHERM_KERNELS`` is ``native`` or ``reference``.
-``ISOTHERM_ISA`` is the instruction set of the native kernels: ``base``, ``avx2`` or ``avx512``; the best that the
-processor has by default.
+Two environment variables are read at import. ``ISOTHERM_KERNELS`` is ``native`` or ``reference``. ``ISOTHERM_ISA`` is
+the instruction set of the native kernels: ``base``, ``avx2`` or ``avx512``; by default the best that the processor has.
 """
 
 import os
+from collections.abc import Mapping
+from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from isotherm.kernels.choice import choose, load_native
+from isotherm.errors import Worded, warn
 
-__all__ = ["Report", "Stride", "active", "block", "description", "instruction_sets", "native", "thread_count", "width"]
+__all__ = [
+    "KernelsError",
+    "Report",
+    "Stride",
+    "active",
+    "block",
+    "choose",
+    "description",
+    "instruction_sets",
+    "native",
+    "thread_count",
+    "width",
+]
 
-WIDTHS = (1, 2, 4, 8, 16)
+WIDTHS = (1, 2, 4, 8, 16)  # columns of a block
+NAMES = ("avx512", "avx2", "base")
 
-native: ModuleType | None = load_native()
+
+class KernelsError(Worded, ImportError):
+    """The environment asks for kernels that cannot run here."""
+
+
+def _load_native() -> ModuleType | None:
+    """The compiled kernels, or None if isotherm was installed without them."""
+    try:
+        return import_module("isotherm.kernels._native")
+    except ImportError:
+        return None
+
+
+def choose(native: ModuleType | None, environment: Mapping[str, str]) -> ModuleType:
+    """The kernels that the environment asks for; by default the native ones with the best instruction set."""
+    wanted = environment.get("ISOTHERM_KERNELS", "auto")
+    if wanted == "reference":
+        return _reference()
+    if native is None:
+        _report_missing(wanted)
+        return _reference()
+    if environment.get("ISOTHERM_ISA"):
+        _use_instruction_set(native, environment["ISOTHERM_ISA"])
+    return native
+
+
+def _reference() -> ModuleType:
+    """The plain kernels; importing them takes a tenth of a second, so it is done only when they are needed."""
+    return import_module("isotherm.kernels.reference")
+
+
+def _report_missing(wanted: str) -> None:
+    if wanted == "native":
+        raise KernelsError("ISOTHERM_KERNELS is 'native', but isotherm was installed without a C++ compiler")
+    warn(
+        "isotherm was installed without a C++ compiler: its kernels run in SciPy, about eight times slower",
+        RuntimeWarning,
+    )
+
+
+def _use_instruction_set(native: ModuleType, wanted: str) -> None:
+    available = native.instruction_sets()
+    if wanted not in available:
+        fault = "which this processor lacks; it" if wanted in NAMES else "which is unknown; this processor"
+        raise KernelsError(f"ISOTHERM_ISA is {wanted!r}, {fault} has {', '.join(available)}")
+    native.use_instruction_set(wanted)
+
+
+native: ModuleType | None = _load_native()
 active: ModuleType = choose(native, os.environ)
 
 
 class Report(NamedTuple):
-    """What one pass over a block measured: one value per column, and a last one for the closing column.
+    """Measurements of one pass over a block: one value per column, and a last one for the closing column.
 
     The closing column is the class that is not solved for: minus the sum of the columns of the other classes.
     """
@@ -47,7 +109,7 @@ class Report(NamedTuple):
 
 
 class Stride(NamedTuple):
-    """What one iteration of cg with a factor measured; see ``reference.descend``."""
+    """Measurements of one iteration of cg with a factor; see ``reference.descend``."""
 
     energy: NDArray[np.float64]
     curvature: NDArray[np.float64]

@@ -1,12 +1,16 @@
-"""The loops of the layout in NumPy; see ``native/layout.hpp``. Positions are float32, (n, 2)."""
+"""The reference kernels of the layout; see ``native/layout.hpp``. Positions are float32, (n, 2)."""
+
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm.kernels.shared import Floats, Indices, Indptr
-
 __all__ = ["advance", "contract", "pair_up", "pull_and_push", "spread"]
+
+Floats: TypeAlias = NDArray[np.floating]
+Indptr: TypeAlias = NDArray[np.int64]
+Indices: TypeAlias = NDArray[np.int32]
 
 
 def pair_up(indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices, group: Indices) -> int:
@@ -78,7 +82,7 @@ def pull_and_push(
     forces: Floats,
     threads: int,
 ) -> None:
-    """What acts on each node, per mass: the pull of its neighbours, and the push of all nodes, read from a field.
+    """The force on each node per mass: the pull of its neighbours, and the push of all nodes, read from a field.
 
     The pull is ``sum_j p_ij (x_i - x_j) / (1 + |x_i - x_j|^2)``. The field (side, side, 2) is on the grid of `spread`.
     """

@@ -1,15 +1,28 @@
-"""The reference kernels on plain tables: a row for each node, a column for each class.
+"""The reference kernels on plain tables: a row for each node, and a column for each class or feature.
 
-A row whose first entry is NaN is that of an unreached node.
+In a table of classes, the rows of unreached nodes begin with NaN. In a search for nearest rows, the table is cut into
+lists: list ``l`` holds rows ``lists[l]`` to ``lists[l + 1] - 1``. A query looks through the lists that it probes, or
+through all of them. Squared distances are compared as ``|y|^2 - 2 x.y``.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["best_columns", "chances", "combine", "evidence", "place_rows", "rank", "table_moments", "weigh"]
+__all__ = [
+    "best_columns",
+    "chances",
+    "combine",
+    "evidence",
+    "nearest_rows",
+    "place_rows",
+    "rank",
+    "refine",
+    "table_moments",
+    "weigh",
+]
 
-LEAST_MEAN = 1e-12  # for a class that no visible seed has
+LEAST_MEAN = 1e-12  # mean temperature of a class that no visible seed has
 
 
 def table_moments(x: NDArray[np.floating], threads: int) -> NDArray[np.float64]:
@@ -98,8 +111,8 @@ def chances(
     threads: int,
 ) -> None:
     """Calibrated probabilities (n, K) from temperatures x; 0 where unreached. Means must be positive."""
-    beside = csr_array((direct, indices, indptr), shape=x.shape).toarray()
-    kinds = evidence(x, beside, neighbours, mean, shares)[: len(slopes)]
+    from_seeds = csr_array((direct, indices, indptr), shape=x.shape).toarray()
+    kinds = evidence(x, from_seeds, neighbours, mean, shares)[: len(slopes)]
     out[:] = np.nan_to_num(weigh(kinds, slopes, covariance, bias, lapse, shares))
 
 
@@ -133,7 +146,7 @@ def weigh(
     lapse: float,
     shares: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Probabilities (n, K), given the evidence (s, n, K); NaN where it is."""
+    """Probabilities (n, K), given the evidence (s, n, K); NaN where the evidence is NaN."""
     logits = np.einsum("s,shk->hk", slopes, kinds) + bias
     followed = np.log(shares) + logits * _trust(kinds, covariance)[:, None]
     powers = np.exp(followed - followed.max(axis=1, keepdims=True, initial=-np.inf))
@@ -146,3 +159,41 @@ def _trust(kinds: NDArray[np.float64], covariance: NDArray[np.float64]) -> NDArr
     centered = kinds - kinds.mean(axis=2, keepdims=True)
     variance = np.einsum("shk,shk->h", np.tensordot(covariance, centered, 1), centered)
     return np.asarray(1 / np.sqrt(1 + np.pi / 8 * variance * 2 / max(1, kinds.shape[2] - 1)))
+
+
+def nearest_rows(
+    rows: NDArray[np.float32],
+    squares: NDArray[np.float32],
+    lists: NDArray[np.int64],
+    queries: NDArray[np.float32],
+    probes: NDArray[np.int32] | None,
+    nearest: NDArray[np.int32],
+    threads: int,
+) -> None:
+    """The nearest rows of each query in the lists that it probes, nearest first; -1 where there are fewer."""
+    nearest[:] = -1
+    everything = np.arange(len(lists) - 1)
+    for query, x in enumerate(queries):
+        probed = everything if probes is None else np.sort(probes[query])
+        seen = np.concatenate([np.arange(lists[probe], lists[probe + 1]) for probe in probed])
+        distances = squares[seen] - 2 * (rows[seen] @ x)
+        order = np.lexsort((seen, distances))[: nearest.shape[1]]
+        nearest[query, : len(order)] = seen[order]
+
+
+def refine(
+    rows: NDArray[np.float32],
+    queries: NDArray[np.float32],
+    candidates: NDArray[np.int32],
+    own: NDArray[np.int32],
+    nearest: NDArray[np.int32],
+    distances: NDArray[np.float64],
+    threads: int,
+) -> None:
+    """The nearest candidates of each query, by exact differences; never its own row, nor a candidate below 0."""
+    nearest[:], distances[:] = -1, np.inf
+    for query, x in enumerate(queries.astype(np.float64)):
+        seen = candidates[query][(candidates[query] >= 0) & (candidates[query] != own[query])]
+        apart = np.sqrt(((rows[seen] - x) ** 2).sum(axis=1))
+        order = np.lexsort((seen, apart))[: nearest.shape[1]]
+        nearest[query, : len(order)], distances[query, : len(order)] = seen[order], apart[order]

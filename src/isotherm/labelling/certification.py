@@ -4,14 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from isotherm import engines
 from isotherm.arrays import Ints, Mask
+from isotherm.engines import engine_of
 from isotherm.equilibrium.certificate import Certificate
-from isotherm.equilibrium.columns import warn_about_unreached
-from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
-from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+from isotherm.equilibrium.unconverged import ConvergenceWarning
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
@@ -28,7 +27,7 @@ def until_certain(problem: Problem, seeds: Seeds, settings: Settings, options: S
     """Lower the tolerance until enough labels are certified."""
     fit, iterations, start = None, 0, None
     for tol in TOLERANCES:
-        solution = engines.solve(problem, replace(options, tol=tol), start=start)
+        solution = engine_of(options).solve(problem, replace(options, tol=tol), start=start)
         if fit is None:
             warn_about_unreached(solution.temperatures)
         iterations += solution.iterations
@@ -45,7 +44,7 @@ def until_certain(problem: Problem, seeds: Seeds, settings: Settings, options: S
 
 def _certified(problem: Problem, seeds: Seeds, settings: Settings, solution: Solution) -> Fit:
     """A fit with the temperatures of the certificate, which are slightly more accurate."""
-    found = engines.certify(problem, solution.temperatures, settings.solving)
+    found = engine_of(settings.solving).certify(problem, solution.temperatures, settings.solving)
     solution = replace(solution, temperatures=found.temperatures, error_bound=found.error_bound)
     return Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule), proof=found)
 

@@ -4,7 +4,7 @@ A `Fit` is frozen. Its labels are final; what hidden seeds teach about confidenc
 labels already needed it.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.engines import engine_of
 from isotherm.equilibrium.certificate import Certificate
-from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.labelling.decisions import Decision, FittedDecision, class_factors
@@ -25,6 +25,7 @@ from isotherm.labelling.outcomes import BestScores, OneLabel, at_codes, best_cod
 from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration, CalibrationWarning
+from isotherm.probability.combination import Combination
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
@@ -62,6 +63,10 @@ class Fit:
         The bound on the error of temperatures, if ``stop="labels"`` needed it; see `certificate`.
     taught_odds : LabelOdds, optional
         How the temperatures of labels become probabilities, if that is known already; see `label_odds`.
+    earlier : Learnt, optional
+        What the fit before an update was taught: it is kept if few seeds have changed since.
+    weighed : Combination, optional
+        How much each expert counts, if nothing else is known of what hidden seeds taught: in some old files.
     """
 
     problem: Problem
@@ -73,6 +78,8 @@ class Fit:
     taught: Learnt | None = None
     proof: Certificate | None = None
     taught_odds: "LabelOdds | None" = None
+    earlier: Learnt | None = None
+    weighed: Combination | None = None
 
     def __getstate__(self) -> dict[str, Any]:  # caches are not pickled
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -105,13 +112,45 @@ class Fit:
         """What hidden seeds taught."""
         if self.taught is not None:
             return self.taught
-        solve = rough_solver(self.problem, self.outcome.solution, self.options, self.field.neighbours)
-        return learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
+        found = self._carried_over
+        if found is None:
+            solve = rough_solver(self.problem, self.outcome.solution, self.options, self.field.neighbours)
+            found = learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
+        self._computed.add("learnt")
+        return replace(found, combination=self.weighed)
+
+    @property
+    def _carried_over(self) -> Learnt | None:
+        return None if self.earlier is None else self.earlier.moved(self.seeds, self.field.mean, None)
+
+    @property
+    def known(self) -> Learnt | None:
+        """What hidden seeds taught so far, this fit or an earlier one."""
+        return self.learnt if "learnt" in self._computed else self.taught or self.earlier
+
+    @cached_property
+    def _computed(self) -> set[str]:
+        """Names of those cached properties that were computed and are worth saving."""
+        return set()
+
+    @property
+    def with_computed(self) -> "Fit":
+        """The same fit, given what was computed on first use so far: this is what is saved."""
+        taught, odds, outcome = self.taught, self.taught_odds, self.outcome
+        if "learnt" in self._computed and self.weighed is None:
+            taught = self.learnt
+        elif taught is None:
+            taught = self._carried_over
+        if "label_odds" in self._computed or (isinstance(outcome, LabelSets) and outcome.hidden is not None):
+            odds = self._label_odds
+        return replace(self, taught=taught, taught_odds=odds)
 
     @cached_property
     def calibration(self) -> Calibration:
         """How temperatures become probabilities, and their error; warns if there are few hidden seeds."""
         learnt, outcome = self.learnt, self.one_label("calibration_")
+        if learnt.judged:
+            return learnt.calibration
         trial, labels, scores = learnt.trial, learnt.trial.codes, None
         if trial.n_known and outcome.decision is not None:
             scores = outcome.decision.scores(trial.probabilities)
@@ -194,13 +233,13 @@ class Fit:
     def experts(self) -> dict[str, float]:
         """The weight of each expert, by name."""
         self.one_label("experts_")
-        combination = None if self.taught is None else self.taught.combination
+        combination = self.weighed if self.taught is None else self.taught.combination
         return {HEAT: 1.0} if combination is None else combination.by_name
 
     @cached_property
     def certificate(self) -> Certificate:
         """A bound on the error of the temperatures."""
-        return self.proof or engines.certify(self.problem, self.outcome.temperatures, self.options)
+        return self.proof or engine_of(self.options).certify(self.problem, self.outcome.temperatures, self.options)
 
     def outcome_by(self, rule: Rule | Decision) -> OneLabel:
         """The same temperatures or probabilities, labelled by another rule or decision."""
@@ -223,17 +262,22 @@ class Fit:
     @cached_property
     def label_odds(self) -> "LabelOdds":
         """How temperatures become probabilities where a node may have several labels; warns if hidden seeds are few."""
-        from isotherm.probability.label_odds import fit_odds
-
-        assert isinstance(self.outcome, LabelSets)
-        odds, hidden = self.taught_odds, self.outcome.hidden
-        if odds is None:
-            hidden = hidden or hide(self.problem, self.seeds, self.options, self.settings.heat_rule)
-            odds = fit_odds(hidden.temperatures, hidden.truth)
+        odds = self._label_odds
         if odds.n_seen < TOO_FEW:
             message = f"with {odds.n_seen} labels on hidden seeds, probabilities are hardly more than temperatures"
             warn(f"{message}; label more nodes", CalibrationWarning)
         return odds
+
+    @cached_property
+    def _label_odds(self) -> "LabelOdds":
+        from isotherm.probability.label_odds import fit_odds
+
+        assert isinstance(self.outcome, LabelSets)
+        if self.taught_odds is not None:
+            return self.taught_odds
+        hidden = self.outcome.hidden or hide(self.problem, self.seeds, self.options, self.settings.heat_rule)
+        self._computed.add("label_odds")
+        return fit_odds(hidden.temperatures, hidden.truth)
 
     def _label_probabilities(self, weights: csr_array | None) -> Doubles:
         temperatures = self.outcome.temperatures

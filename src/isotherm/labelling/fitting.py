@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from isotherm import engines
 from isotherm.arrays import Floats
-from isotherm.equilibrium.columns import warn_about_unreached
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import Progress, SolveOptions
+from isotherm.equilibrium.problem import Problem, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
@@ -16,7 +15,7 @@ from isotherm.labelling.label_sets import find_label_sets
 from isotherm.labelling.outcomes import OneLabel, best_scores, needed_memory
 from isotherm.labelling.settings import Settings
 from isotherm.probability.evidence import Evidence, EvidenceWarning
-from isotherm.probability.learning import Panel, dirichlet_problem, learn, rough_solver
+from isotherm.probability.learning import Learnt, Panel, dirichlet_problem, learn, rough_solver
 from isotherm.probability.node_features import FeatureField
 from isotherm.seeds import Seeds
 
@@ -63,10 +62,14 @@ def fit(
         from isotherm.labelling.certification import until_certain  # few fits need it
 
         return until_certain(problem, seeds, settings, options)
-    solution = engines.solve(problem, options) if before is None else _solve_again(before, problem, seeds, options)
+    if before is None:
+        solution = engine_of(options).solve(problem, options)
+    else:
+        solution = _solve_again(before, problem, seeds, options)
     warn_about_unreached(solution.temperatures)
     if settings.decision is None:
-        return Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
+        outcome = OneLabel(solution, seeds, settings.heat_rule)
+        return Fit(problem, seeds, settings, outcome, earlier=_taught(before, settings))
     return _decide(problem, seeds, settings, solution, evidence, before)
 
 
@@ -83,9 +86,9 @@ def _decide(
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
     panel = None if evidence is None else Panel(evidence, graph, seeds, options)
-    learnt = None
-    if before is not None and before.taught is not None and not (evidence is not None and evidence.beyond_links):
-        learnt = before.taught.moved(seeds, field.mean, panel)
+    learnt, earlier = None, _taught(before, settings)
+    if earlier is not None and not (evidence is not None and evidence.beyond_links):
+        learnt = earlier.moved(seeds, field.mean, panel)
     if learnt is None:
         solve = rough_solver(problem, solution, options, field.neighbours)
         learnt = learn(field, graph, seeds, solve, panel=panel)
@@ -98,6 +101,13 @@ def _decide(
     return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
 
 
+def _taught(before: Fit | None, settings: Settings) -> Learnt | None:
+    """What hidden seeds taught an earlier fit, if it had the same temperatures and rule on them."""
+    if before is None or (before.settings.side, before.settings.rule) != (settings.side, settings.rule):
+        return None
+    return before.known
+
+
 def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
     """The solution for other seeds: the earlier one corrected or, if that is not possible, a start for the solver."""
     from isotherm.labelling.changes import in_classes
@@ -105,8 +115,8 @@ def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOpti
     corrected, outcome = None, before.outcome
     if outcome.kept and before.options.solver == options.solver:
         temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
-        corrected = engines.correct(before.problem, outcome.solution, problem, temperatures, options)
-    return corrected or engines.solve(problem, options, start=_start(before, seeds, options))
+        corrected = engine_of(options).correct(before.problem, outcome.solution, problem, temperatures, options)
+    return corrected or engine_of(options).solve(problem, options, start=_start(before, seeds, options))
 
 
 def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:

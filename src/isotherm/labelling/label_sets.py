@@ -18,11 +18,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.columns import joined, warn_about_unreached
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, joined, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError
 from isotherm.labelling.outcomes import needed_memory, raise_not_kept
@@ -215,7 +214,7 @@ def _solve(
         columns=len(labels),
         weights=seeds.weights,
     )
-    return engines.solve_in_blocks(some, options, start=start)
+    return engine_of(options).solve_in_blocks(some, options, start=start)
 
 
 def _thresholds(rule: Rule, temperatures: Floats, seeds: Seeds, shares: Doubles, shift: float) -> Doubles:

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines, kernels
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.columns import joined, warn_about_unreached
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, joined, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, Worded
 from isotherm.labelling.decisions import FittedDecision
@@ -329,7 +329,7 @@ class Ranking:
 def best_scores(problem: Problem, options: SolveOptions, seeds: Seeds, rule: Rule) -> BestScores:
     """Solve for all classes, block by block, keeping only the best scores."""
     ranking, parts = Ranking(problem.graph.n_nodes), list[Solution]()
-    for columns, part in engines.solve_in_blocks(problem, options):
+    for columns, part in engine_of(options).solve_in_blocks(problem, options):
         if not parts:
             warn_about_unreached(part.temperatures)
         totals, shares = rule.totals(part.temperatures, seeds.nodes), seeds.shares[columns]

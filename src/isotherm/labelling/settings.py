@@ -68,6 +68,19 @@ class Settings:
         return settings
 
     @property
+    def parameters(self) -> dict[str, Any]:
+        """What `of` makes these settings of."""
+        names = ("class_weight", "calibration", "side", "stop", "open_share", "threshold", "max_memory")
+        solving = ("solver", "tol", "max_iter", "engine")
+        return {
+            "rule": None if self.rule is None else self.rule.name,
+            "decision": None if self.decision is None else self.decision.name,
+            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self.solving, name) for name in solving},
+            "n_threads": self.solving.threads,
+        }
+
+    @property
     def heat_rule(self) -> Rule:
         """The rule on temperatures, also where a decision cannot be made for want of probabilities."""
         return HEAT_RULE if self.rule is None else self.rule

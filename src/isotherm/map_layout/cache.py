@@ -1,8 +1,8 @@
-"""Finished maps, kept in the user's cache folder by the hash of their graph.
+"""Finished maps, kept in the user's cache folder under a hash of their graph.
 
-A file holds the positions and a checksum. One that is damaged, or was written for another graph, is ignored and
-replaced. The folder never grows beyond a limit: maps that were not used for longest go first. Where nothing can be
-written, nothing is kept.
+A file holds the positions and a checksum. A file that is damaged, or belongs to another graph, is ignored and replaced.
+The folder stays below a limit: the least recently used maps are removed first. If the folder cannot be written, nothing
+is kept.
 """
 
 import os
@@ -19,13 +19,13 @@ from isotherm.files import cache_folder, replacing
 
 __all__ = ["fetch", "fingerprint", "keep"]
 
-VERSION = b"isotherm layout 1"  # to be raised when the same graph gets another map
-MOST_BYTES = 256 * 2**20
+VERSION = b"isotherm layout 1"  # raise it when the same graph gets a different map
+MOST_BYTES = 256 * 2**20  # size limit of the folder
 CHECK = 16  # bytes of the checksum at the end of a file
 
 
 def fingerprint(arrays: Iterable[NDArray[Any] | None], seed: int) -> str:
-    """The name of a map: a hash of the graph and of the seed."""
+    """The name of a map: a hash of the graph and the random seed."""
     found = blake2b(VERSION + seed.to_bytes(16, "little", signed=True), digest_size=16)
     for array in arrays:
         found.update(b"none" if array is None else f"{array.dtype.str} {array.shape}".encode())
@@ -34,14 +34,14 @@ def fingerprint(arrays: Iterable[NDArray[Any] | None], seed: int) -> str:
 
 
 def fetch(name: str, n: int) -> NDArray[np.float32] | None:
-    """The positions that were kept under a name, or None."""
+    """The positions kept under a name, or None."""
     folder = _folder()
     if folder is None:
         return None
     path = folder / f"{name}.map"
     try:
         content = path.read_bytes()
-        os.utime(path)  # used now
+        os.utime(path)  # marks it as used
     except OSError:
         return None
     body, check = content[:-CHECK], content[-CHECK:]
@@ -51,7 +51,7 @@ def fetch(name: str, n: int) -> NDArray[np.float32] | None:
 
 
 def keep(name: str, positions: NDArray[np.float32]) -> None:
-    """Keep positions under a name, if that is possible, and remove what was not used for longest."""
+    """Keep positions under a name if possible, and remove the least recently used maps beyond the limit."""
     body = np.ascontiguousarray(positions, np.float32).tobytes()
     folder = _folder()
     if folder is None or len(body) > MOST_BYTES:
@@ -73,7 +73,7 @@ def _checksum(name: str, body: bytes) -> bytes:
 
 
 def _shrink(folder: Path) -> None:
-    """Remove maps, the one that was not used for longest first, until the rest is small enough."""
+    """Remove the least recently used maps, until the rest is within the limit."""
     found = sorted(((path.stat(), path) for path in folder.glob("*.map")), key=lambda each: -each[0].st_mtime)
     total = 0
     for status, path in found:

@@ -1,4 +1,15 @@
-"""Ever smaller versions of a graph: pairs of neighbours are merged until a few hundred groups are left."""
+"""How nodes move: smaller versions of a graph, the forces between nodes, and the unfolding of small graphs.
+
+*Levels.* Pairs of neighbours are merged until a few hundred groups are left. Each level is a graph of groups.
+
+*Forces.* Neighbours pull with the weight of their link, and all nodes push each other apart. These are the forces of
+t-SNE (van der Maaten and Hinton 2008) with links in place of similarities. The push is a convolution with
+1 / (1 + d^2), computed on a grid by Fourier transforms (Linderman et al. 2019).
+
+*Unfolding.* The forces bring similar nodes together. In a graph of a few dozen nodes, whose names are all shown, some
+would lie on top of each other. So the map of a small graph is only the start of a map of least stress: the squared
+differences between distances on the map and numbers of links, relative to the latter (Gansner, Koren and North 2004).
+"""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,23 +23,33 @@ from scipy.sparse.csgraph import shortest_path
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 
-__all__ = ["MOST", "Field", "Level", "Push", "levels", "refine", "unfold"]
+__all__ = ["UNFOLDED_UP_TO", "Level", "Push", "PushGrid", "levels", "refine", "unfold"]
 
-COARSEST = 600  # nodes of the smallest version
+COARSEST = 600  # nodes of the smallest level
 LEAST_GAIN = 0.93  # stop if merging leaves more than this share of the nodes
+CELL = 0.4  # width of a cell; the push changes over distances of about 1
+MOST_CELLS = 512  # along one side of the map
+RATE, LONGEST = 1 / 3, 5.0  # step size relative to the force, and the longest step
+EARLY, LATE = 0.5, 0.8  # momentum in the first quarter of the steps, and later
+UNFOLDED_UP_TO = 500  # nodes of a graph that is small enough to be unfolded
+ROUNDS = 80  # iterations of the majorization, and then of pushing apart
+# Nodes are pushed apart to the smaller of two distances:
+LINK = 0.7  # this share of the length of a link
+CLEAR = 0.6  # this share of the distance between neighbours if all nodes were spread evenly
 
 
 class Level(NamedTuple):
-    """A version of the graph, whose nodes are groups of nodes of the original graph.
+    """A version of the graph whose nodes are groups of original nodes.
 
-    ``mass`` has the number of original nodes in each group, ``group`` the group of each in the next smaller version.
+    ``mass`` has the number of original nodes in each group. ``group`` has, for each node, its group on the next smaller
+    level.
     """
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     weights: Floats | None  # None: all one
     mass: NDArray[np.float32]
-    group: NDArray[np.int32] | None  # None in the smallest version
+    group: NDArray[np.int32] | None  # None on the smallest level
 
     @property
     def n(self) -> int:
@@ -44,7 +65,7 @@ class Level(NamedTuple):
 def levels(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: Floats | None, rng: np.random.Generator
 ) -> list[Level]:
-    """All versions of a graph, from the graph itself to the smallest."""
+    """All levels of a graph, from the graph itself to the smallest."""
     found = [Level(indptr, indices, weights, np.ones(len(indptr) - 1, np.float32), None)]
     while (last := found[-1]).n > COARSEST:
         group = np.empty(last.n, np.int32)
@@ -59,32 +80,26 @@ def levels(
 
 
 def _order(level: Level, rng: np.random.Generator) -> NDArray[np.int32]:
-    """The order in which nodes choose a partner: those with few neighbours first, at random among equals."""
+    """The order in which nodes choose a partner: nodes with few neighbours first, ties at random."""
     shuffled = rng.permutation(level.n).astype(np.int32)
     return shuffled[np.argsort(np.diff(level.indptr)[shuffled], kind="stable")]
 
 
-CELL = 0.4  # width of a cell; the push changes over distances of about 1
-MOST_CELLS = 512  # along one side of the map
-RATE, LONGEST = 1 / 3, 5.0  # of a step: what the force is multiplied by, and the largest length
-EARLY, LATE = 0.5, 0.8  # momentum in the first quarter of the steps, and later
-
-
 def refine(level: Level, positions: NDArray[np.float32], *, steps: int, pull: float = 1.0, threads: int = 1) -> None:
-    """Move the nodes of one version of a graph so many steps, in place.
+    """Move the nodes of one level, in place.
 
     Parameters
     ----------
     level
-        The version.
+        The level.
     positions
         (n, 2) where its nodes are.
     steps
-        How many.
+        The number of steps.
     pull
-        How much stronger links pull than at equilibrium: more brings far neighbours together.
+        Factor of the pull of links; more than 1 brings distant neighbours together.
     threads
-        How many threads to use; the result does not depend on it.
+        The number of threads; the result does not depend on it.
     """
     weights, mass = _pulls(level), level.mass / level.mass.sum(dtype=np.float64).astype(np.float32)
     velocity, gain, forces = np.zeros_like(positions), np.ones_like(positions), np.empty_like(positions)
@@ -100,18 +115,18 @@ def refine(level: Level, positions: NDArray[np.float32], *, steps: int, pull: fl
 
 
 def _pulls(level: Level) -> NDArray[np.float32]:
-    """How strongly each link pulls: its weight relative to the degrees of both ends; all add up to 1."""
+    """How strongly each link pulls: its weight relative to the degrees of both ends; the sum over all links is 1."""
     row = level.row
     weights = np.ones(len(row), np.float32) if level.weights is None else level.weights.astype(np.float32)
-    degrees = np.bincount(row, weights, minlength=level.n).astype(np.float64)  # int if there are no entries
+    degrees = np.bincount(row, weights, minlength=level.n).astype(np.float64)  # int without entries
     inverse = np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0).astype(np.float32)
     weights *= inverse[row] + inverse[level.indices]
     weights /= np.float32(weights.sum(dtype=np.float64) or 1)
     return weights
 
 
-class Field:
-    """The push at each cell of a grid, and where the grid lies."""
+class PushGrid:
+    """The push at each cell of a grid, and the place of the grid."""
 
     def __init__(self, values: Floats, left: float, bottom: float, cell: float) -> None:
         self.values = values  # (side, side, 2)
@@ -119,30 +134,30 @@ class Field:
 
 
 class Push:
-    """Finds the push of all nodes on a grid.
+    """Computes the push of all nodes on a grid.
 
     Parameters
     ----------
     most_cells
-        Cells along one side of the map at most; a wider map has larger cells.
+        The largest number of cells along one side of the map; a wider map has larger cells.
     threads
-        For the Fourier transforms.
+        The number of threads of the Fourier transforms.
     """
 
     def __init__(self, most_cells: int, threads: int) -> None:
         self.most_cells, self.threads = most_cells, threads
 
-    def field(self, positions: NDArray[np.float32], mass: NDArray[np.float32]) -> Field:
+    def field(self, positions: NDArray[np.float32], mass: NDArray[np.float32]) -> PushGrid:
         """The push on a unit of mass: ``sum_j m_j (x - x_j) / (1 + d^2)^2 / Z``.
 
         Z is the sum of ``m_i m_j / (1 + d^2)`` over all pairs.
         """
         low = positions.min(axis=0) - 1.0
         span = float((positions.max(axis=0) + 1.0 - low).max())
-        # Cells grow in steps of 10%, so that a cached result of `_nearness` mostly fits.
+        # Cells grow in steps of 10 %, so that a cached result of `_nearness` can mostly be used.
         cell = CELL * 1.1 ** max(0, np.ceil(np.log(span / CELL / self.most_cells) / np.log(1.1)))
         cells = next_fast_len(int(span / cell) + 4, real=True)
-        size = 2 * cells  # zero padding, so that the convolution does not wrap around
+        size = 2 * cells  # zero padding: the convolution does not wrap around
         left, bottom = float(low[0]) - cell, float(low[1]) - cell
         masses = np.zeros((size, size), np.float32)
         kernels.active.spread(positions, mass, left, bottom, 1 / cell, masses)
@@ -154,7 +169,7 @@ class Push:
         scale = np.float32(-1 / (4 * cell * total))
         np.multiply(nearness[2:] - nearness[:-2], scale, out=values[1:-1, :, 0])
         np.multiply(nearness[:, 2:] - nearness[:, :-2], scale, out=values[:, 1:-1, 1])
-        return Field(values, left, bottom, cell)
+        return PushGrid(values, left, bottom, cell)
 
 
 @lru_cache(maxsize=4)
@@ -165,39 +180,33 @@ def _nearness(size: int, cell: float) -> NDArray[np.complex64]:
     return rfft2(1 / (1 + squares[:, None] + squares))
 
 
-MOST = 500  # nodes of a small graph
-ROUNDS = 80
-# Two nodes are pushed apart until their distance is the smaller of two bounds:
-LINK = 0.7  # this share of the length of a link,
-CLEAR = 0.6  # and this share of the distance between neighbours if all nodes were spread evenly
-
-
 def unfold(
     positions: NDArray[np.float32], indptr: NDArray[np.int64], indices: NDArray[np.int32]
 ) -> NDArray[np.float32]:
-    """Better positions (n, 2) for the nodes of a small graph."""
+    """Positions (n, 2) of less stress for the nodes of a small graph."""
     n = len(positions)
     links = csr_array((np.ones(len(indices)), indices, indptr), shape=(n, n))
     hops = shortest_path(links, directed=False, unweighted=True)
-    hops[np.isinf(hops)] = hops[np.isfinite(hops)].max(initial=1) + 1  # between components
+    hops[np.isinf(hops)] = hops[np.isfinite(hops)].max(initial=1) + 1  # between different components
     weights = np.divide(1, hops**2, out=np.zeros_like(hops), where=hops > 0)
     places = positions.astype(np.float64)
     places *= hops.mean() / max(_distances(places).mean(), 1e-9)
-    places += 0.1 * np.stack([np.cos(np.arange(n)), np.sin(np.arange(n))], axis=1)  # no two in the same place
+    angles = np.arange(n)  # radians
+    places += 0.1 * np.stack([np.cos(angles), np.sin(angles)], axis=1)  # no two nodes are in the same place
     for _ in range(ROUNDS):
         places = _less_stress(places, hops, weights)
     return _apart(places).astype(np.float32)
 
 
 def _less_stress(places: Doubles, hops: Doubles, weights: Doubles) -> Doubles:
-    """One round of majorization: each node moves to the mean of the places where the others want it."""
+    """One round of stress majorization: each node moves to the mean of the places that its distances suggest."""
     away = _pushed(places, weights * hops / np.maximum(_distances(places), 1e-9))
     towards = np.einsum("ij,jk->ik", weights, places)
     return (towards + away) / np.maximum(weights.sum(axis=1), 1e-9)[:, None]
 
 
 def _apart(places: Doubles) -> Doubles:
-    """Push pairs of nodes apart that are too near to each other."""
+    """Push apart pairs of nodes that are too close."""
     least = min(CLEAR * np.sqrt(np.ptp(places, axis=0).clip(1).prod() / len(places)), LINK)
     for _ in range(ROUNDS):
         distances = np.maximum(_distances(places), 1e-3 * least)

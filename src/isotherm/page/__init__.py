@@ -4,6 +4,6 @@ In come a graph, seeds if there are any, and an unfitted classifier. Out come a 
 picture of the map. Read ``session.py`` first: it holds what a person does, and labels the graph again in the
 background. ``journal.py`` keeps what a person did, in memory and on disk. ``server.py`` is the web server, and
 ``answers.py`` turns the session into what the page shows, or into files. ``static/`` has the HTML, CSS and JavaScript,
-with the two libraries that they use. ``picture.py`` draws the map without a server. ``page_methods.py`` has the methods
-that classifiers get from this package. The server needs starlette and uvicorn: ``pip install 'isotherm[explore]'``.
+with the two libraries that they use. ``picture.py`` draws the map without a server, and ``open_page.py`` opens the
+page. The server needs starlette and uvicorn: ``pip install 'isotherm[explore]'``.
 """

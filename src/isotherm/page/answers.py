@@ -1,4 +1,4 @@
-"""What the page asks for: the state, the colours that changed, one node and why it has its label, search, tables."""
+"""What is sent to the page: the state, colours, one node and why it has its label, search, tables, files to export."""
 
 import csv
 import gzip
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from isotherm.errors import ParameterError
 from isotherm.io import Column, Layout, write_table
 from isotherm.labelling.rows import write_labels
-from isotherm.page.session import HUES, Session
+from isotherm.page.session import HUES, Session, drawn_edges, shortened
 
 __all__ = [
     "NEW_SEEDS",
@@ -34,12 +34,12 @@ __all__ = [
     "table",
 ]
 
-NAMES_UP_TO = 100_000  # nodes; beyond, the page asks for the names that it shows
-EDGES_UP_TO = 5_000
-SHOWN_SEEDS, SHOWN_CLASSES = 3, 4  # of an explanation
-NEIGHBOURS = 50
-ROWS = 30
-LONGEST_NAME = 2_000  # characters that are sent of a name
+NAMES_UP_TO = 100_000  # nodes of a graph whose names are sent all at once; beyond, the page asks for single ones
+SHOWN_SEEDS, SHOWN_CLASSES = 3, 4  # in an explanation
+NEIGHBOURS = 50  # in the neighbourhood of a node
+ROWS = 30  # in a table of nodes
+LONGEST_NAME = 2_000  # characters of a name that are sent
+NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Column(2, "label")}, True, ",")
 
 
 def state(session: Session) -> dict[str, Any]:
@@ -83,10 +83,11 @@ def state(session: Session) -> dict[str, Any]:
 
 
 def colours(session: Session, since: int) -> bytes:
-    """Class and shade of all nodes, or of those that changed since a version.
+    """Class and shade of all nodes, or of the nodes that changed since a version.
 
-    Three 32-bit numbers come first: the version, 1 if all nodes follow, and how many. For each node follow its number
-    (only if not all do), its class plus one, and its shade: 4, 2 and 1 bytes, each kind together.
+    The first three 32-bit numbers are the version, 1 if all nodes follow, and the number of nodes that follow. Then
+    come three arrays: the positions of the nodes (4 bytes each, left out if all nodes follow), their class numbers plus
+    one (2 bytes) and their shades (1 byte).
     """
     shown = session.shown
     before = next((each for each in session.history if each.version == since), None)
@@ -102,16 +103,11 @@ def colours(session: Session, since: int) -> bytes:
 
 def edges(session: Session) -> bytes:
     """The links of a small graph, as pairs of 32-bit node numbers; nothing for a large one."""
-    csr = session.graph.csr
-    if csr.n > EDGES_UP_TO:
-        return b""
-    pairs = np.stack([csr.rows, csr.indices], axis=1)
-    once = np.ones(len(pairs), bool) if session.graph.directed else pairs[:, 0] < pairs[:, 1]
-    return pairs[once].astype("<u4").tobytes()
+    return drawn_edges(session.graph).astype("<u4").tobytes()
 
 
 def names(session: Session) -> list[str] | None:
-    """The names of all nodes, to be shown without asking again; None for a large graph."""
+    """The names of all nodes; None for a large graph."""
     return [_cut(name) for name in session.names] if session.graph.n_nodes <= NAMES_UP_TO else None
 
 
@@ -127,7 +123,7 @@ def node(session: Session, place: int) -> dict[str, Any]:
 def explained(session: Session, place: int) -> dict[str, Any]:
     """The seeds that heat a node: their shares by class, the strongest ones with their paths; and its neighbourhood."""
     fitted = session.fitted
-    known = place in session.fitted_seeds or place in session.labels.seeds  # the newest may not be fitted yet
+    known = place in session.fitted_seeds or place in session.labels.seeds  # the newest seeds may not be fitted yet
     if fitted is None or known or not bool(fitted.reached_[place]):
         return {"node": place, "classes": [], "seeds": [], "neighbourhood": neighbourhood(session, place)}
     why = fitted.explain(session.graph.nodes[place], top=SHOWN_SEEDS)
@@ -151,33 +147,33 @@ def explained(session: Session, place: int) -> dict[str, Any]:
 
 
 def _shares(session: Session, place: int, shares: dict[Any, float]) -> dict[str, Any]:
-    """The shares of the classes in the heat of a node, its label among them, and how far the label stands out.
+    """The largest shares of classes in the heat of a node, and how far its label stands out.
 
     The label need not be the class with the largest share: a class that heats every node tells little about this one.
-    So the share of the label is compared with its mean over all nodes. ``most`` is true if no other class is further
-    above its own mean.
+    So the share of the label is compared with its mean over all nodes. ``most`` is true if no other class exceeds its
+    own mean by a larger factor.
     """
     code = int(session.shown.codes[place])
     label = session.classes[code] if code >= 0 else None
     ranked = sorted((name for name, share in shares.items() if share > 0), key=lambda name: -shares[name])
     listed = sorted(ranked, key=lambda name: name != label)[:SHOWN_CLASSES]
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "classes": [{"label": _cut(str(name)), "share": shares[name]} for name in ranked if name in listed]
     }
-    usual = session.mean_heat
+    usual = session.mean_temperatures
     if usual and ranked and label in listed and label != ranked[0]:
         times = {name: shares[name] / max(usual[name], 1e-30) for name in ranked}
-        told["stands"] = {
+        answer["stands"] = {
             "label": _cut(str(label)),
             "times": times[label],
             "mean": usual[label],
             "most": times[label] >= max(times.values()),
         }
-    return told
+    return answer
 
 
 def neighbourhood(session: Session, place: int, paths: Sequence[list[int]] = ()) -> dict[str, Any]:
-    """A node, up to 50 of its neighbours, those of low degree first, and the paths to its strongest seeds."""
+    """A node, up to 50 neighbours, lowest degrees first, and the paths to its strongest seeds."""
     around = _neighbours(session, place)
     degrees = np.asarray(session.graph.degrees)[around]
     near = around[np.argsort(degrees, kind="stable")][:NEIGHBOURS].tolist()
@@ -223,12 +219,12 @@ def _brief(session: Session, place: int) -> dict[str, Any]:
 
 
 def _neighbours(session: Session, place: int) -> NDArray[np.int32]:
-    """Positions of the neighbours of a node, along arcs in both directions."""
+    """Positions of the neighbours of a node; arcs count in both directions."""
     graph = session.graph
     csr = graph.csr
     around = csr.indices[csr.indptr[place] : csr.indptr[place + 1]]
     if graph.directed:
-        heat = graph.heat  # its second half has the arcs that arrive
+        heat = graph.heat  # the second half of its rows has the arcs that arrive
         start, end = heat.indptr[graph.n_nodes + place : graph.n_nodes + place + 2]
         around = np.union1d(around, heat.indices[start:end])
     return around[around != place]
@@ -257,14 +253,11 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
 
 
 def _cut(text: str, most: int = LONGEST_NAME) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Column(2, "label")}, True, ",")
+    return shortened(text, most)
 
 
 def seeds_file(session: Session) -> tuple[str, bytes]:
-    """The name and the content of a file of seeds, laid out as the one that was read."""
+    """The name and the content of a file of seeds, in the layout of the file that was read."""
     name, layout = session.source
     seeds = session.labels.seeds
     nodes = [session.graph.nodes[place] for place in seeds]
@@ -289,7 +282,7 @@ def labels_file(session: Session) -> tuple[str, bytes]:
 def model_file(session: Session) -> tuple[str, bytes]:
     """The fitted classifier, for `isotherm.load`."""
     fitted = _fitted(session)
-    fitted.seed_columns_ = session.source[1].seed_columns  # for the sheets of `isotherm suggest`
+    fitted.seed_columns_ = session.source[1].seed_columns  # `isotherm suggest` writes its sheets with these columns
     with _temporary("model.npz") as path:
         fitted.save(path, force=True)
         return "model.npz", _content(path)

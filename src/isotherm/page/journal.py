@@ -1,8 +1,8 @@
-"""The journal: every label that a person gives, on disk before the page says so.
+"""What a person did: `Labels` in memory, with undo and redo, and the `Journal` on disk.
 
-It is a file of JSON lines that only grows. The first line says which graph it belongs to. Undo and redo are lines too,
-so that a journal read again leads to the same state. Each line is synchronised to disk at once: a process that is
-killed loses nothing but perhaps half a line, which is cut off when the journal is opened again.
+The journal is a file of JSON lines that only grows. The first line says which graph it belongs to. Undo and redo are
+lines too, so that reading a journal leads to the same state. Each line is synchronised to disk before the page shows
+the change: a process that is killed loses at most half a line, which is cut off when the journal is opened again.
 """
 
 import json
@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from isotherm.errors import ParameterError
+from isotherm.errors import Option, ParameterError
 
 __all__ = ["Journal", "JournalError", "Labels", "lock"]
 
 FORMAT = "isotherm explore 1"
 NEEDED = {"label": {"node", "label"}, "skip": {"node"}, "class": {"label"}, "undo": set(), "redo": set()}
-FAR = 1 << 40  # the byte that is locked on Windows: beyond the end, since a locked byte cannot be read there
+FAR = 1 << 40  # the byte locked on Windows: a locked byte cannot be read, so it lies beyond the end of the file
 
 
 class JournalError(ParameterError):
@@ -26,19 +26,19 @@ class JournalError(ParameterError):
 
 
 class Journal:
-    """A journal that is open for more lines, and locked for others.
+    """A journal, open for appending and locked for other processes.
 
     Parameters
     ----------
     path
-        The file; it is made if it does not exist.
+        The file; created if it does not exist.
     graph
-        A fingerprint of the graph. A journal of another graph is refused.
+        The fingerprint of the graph; the journal of another graph is refused.
 
     Attributes
     ----------
     entries
-        The lines that it held when it was opened.
+        The entries that the file had when it was opened.
     """
 
     def __init__(self, path: str, graph: str) -> None:
@@ -46,7 +46,7 @@ class Journal:
         try:
             self._file = open(path, "a+b")  # noqa: SIM115 - it stays open
         except OSError as error:
-            raise JournalError(f"{path} cannot be opened: {error.strerror}; choose another with --log") from None
+            raise self._unusable(f"cannot be opened: {error.strerror}; choose another") from None
         try:
             self._lock()
             self.entries = list(self._read(graph))
@@ -60,21 +60,20 @@ class Journal:
         try:
             lock(self._file)
         except OSError:
-            why = "is in use by another isotherm explore; end that, or choose another with --log"
-            raise JournalError(f"{self.path} {why}") from None
+            raise self._unusable("is in use by another isotherm explore; end that, or choose another") from None
 
     def add(self, entry: dict[str, Any]) -> None:
-        """Write a line, and return when it is on disk."""
+        """Write an entry, and return when it is on disk."""
         self._file.write(json.dumps(entry, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n")
         self._file.flush()
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Release the file."""
+        """Close the file, which unlocks it."""
         self._file.close()
 
     def _read(self, graph: str) -> Iterator[dict[str, Any]]:
-        """The entries after the first; half a line at the end is cut off."""
+        """The entries after the first line; an unfinished last line is cut off."""
         self._file.seek(0)
         content = self._file.read()
         whole = content[: content.rfind(b"\n") + 1]
@@ -84,9 +83,9 @@ class Journal:
         if not lines:
             return
         if lines[0].get("format") != FORMAT:
-            raise JournalError(f"{self.path} is not a log of isotherm explore; choose another with --log")
+            raise self._unusable("is not a log of isotherm explore; choose another")
         if lines[0].get("graph") != graph:
-            raise JournalError(f"{self.path} is the log of another graph; choose another with --log")
+            raise self._unusable("is the log of another graph; choose another")
         yield from lines[1:]
 
     def _entry(self, number: int, line: bytes) -> dict[str, Any]:
@@ -95,8 +94,12 @@ class Journal:
         except ValueError:
             entry = None
         if not isinstance(entry, dict) or (number > 1 and not NEEDED.get(str(entry.get("do")), {""}) <= entry.keys()):
-            raise JournalError(f"{self.path}, line {number} is damaged; restore the file, or choose another with --log")
+            raise self._unusable("is damaged; restore the file, or choose another", place=f", line {number}")
         return entry
+
+    def _unusable(self, problem: str, place: str = "") -> JournalError:
+        message = "{path}{place} {problem} with {log}"
+        return JournalError(message, path=self.path, place=place, problem=problem, log=Option("log"))
 
 
 def lock(file: BinaryIO) -> None:
@@ -114,18 +117,18 @@ def lock(file: BinaryIO) -> None:
 
 @dataclass
 class Labels:
-    """Seeds by position of their node, and the steps that led to them.
+    """The seeds of a session, by position of their node, and the steps that led to them.
 
     Attributes
     ----------
     first
-        The seeds that were read from a file or given by the program.
+        The seeds at the start of the session.
     named
-        Classes that were named on the page, which may have no seed yet.
+        Classes that were named on the page, with or without seeds.
     steps, undone
-        Labels that were given, as (node, label or None), the last one last; and those that were undone.
+        Labels that were given, as (node, label), where None takes a label away; and labels that were undone.
     skipped
-        Nodes that are not to be suggested.
+        Nodes that are not suggested again.
     """
 
     first: Mapping[int, Any]
@@ -147,12 +150,12 @@ class Labels:
 
     @property
     def classes(self) -> list[Any]:
-        """All classes that were seen or named, each once, sorted if possible."""
+        """All classes that had a seed or were named, sorted, numbers before texts."""
         seen = {*self.first.values(), *self.named, *(label for _, label in self.steps if label is not None)}
         return sorted(seen, key=lambda label: (isinstance(label, str), label))
 
     def apply(self, entry: Mapping[str, Any], node: int | None) -> None:
-        """Take one entry of the journal; ``node`` is the position of the node that it names."""
+        """Apply an entry of the journal; ``node`` is the position of the node that it names."""
         kind = entry["do"]
         if kind == "label" and node is not None:
             self.steps.append((node, entry["label"]))

@@ -1,4 +1,4 @@
-"""What is drawn of a map, and the picture of it by matplotlib."""
+"""The map without a server: a picture by matplotlib, or one HTML file that can be panned and searched."""
 
 import base64
 import json
@@ -14,42 +14,51 @@ from numpy.typing import NDArray
 from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
 from isotherm.files import check_target, writing
-from isotherm.graphs import Graph
 from isotherm.io.errors import need
-from isotherm.page.session import FEW, HUES, Labeller, warmth
+from isotherm.page.session import (
+    EDGES_UP_TO,
+    FEW,
+    HUES,
+    Labeller,
+    colour_strength,
+    drawn_edges,
+    shortened,
+)
 
 __all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw", "html"]
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 COLOURS = ("#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855")
 DARK = ("#f4727f", "#6aaef5", "#bbaa00", "#7777ff", "#00ffcc", "#ccee99", "#bb7733", "#aaff66", "#ffccff", "#ff33bb")
-PLAIN, NOTHING = "#8a8a8a", "#c9c9c9"
-NAMES_UP_TO, EDGES_UP_TO = 100, 5_000  # nodes
-MOST_NAMES = 20  # classes whose name is on the map or in the legend
-GRID = 32
-STRIP = -1.01  # height below which small components are
+PLAIN, NOTHING = "#8a8a8a", "#c9c9c9"  # a class without a hue, a node without a label
+NAMES_UP_TO = 100  # nodes of a graph whose names are drawn
+MOST_NAMES = 20  # class names on the map and in the legend
+GRID = 32  # cells along each side of the map, by which class names are placed
+TEMPLATE = Path(__file__).parent / "viewer.html"
+LONGEST_NAME = 200  # characters of a name in the HTML file
+STRIP = -1.01  # upper bound of the strip of small components
 
 
 @dataclass(frozen=True, eq=False)
 class MapData:
-    """What is drawn: classes are numbered by their size, the largest first.
+    """What is drawn; classes are numbered by size, the largest first.
 
     Attributes
     ----------
     positions : ndarray of shape (n, 2)
-        Where nodes are.
+        Where the nodes are.
     codes, confidence : ndarrays of shape (n,)
-        Class number, -1 where unreached, and confidence from 0 to 1; with few seeds, how far the class stands out.
+        Class number, -1 where unreached, and confidence from 0 to 1; with few seeds, the strength of colour instead.
     seeds : ndarray of int
         Positions of the seeds.
     classes, counts : lists
-        The name of each class, and how many nodes it has.
+        The name of each class, and the number of its nodes.
     names : list of str
-        Of the nodes.
+        The names of the nodes.
     edges : ndarray of shape (m, 2)
         Pairs of nodes; none if the graph is large.
     few : bool
-        Whether seeds are too few to tell how certain labels are.
+        Whether there are too few seeds to tell how certain labels are.
     """
 
     positions: NDArray[np.float32]
@@ -77,49 +86,40 @@ class MapData:
         return cls(
             fit.graph.layout(),
             np.where(codes >= 0, rank[np.maximum(codes, 0)], -1),
-            warmth(fit.outcome) if few else np.nan_to_num(np.asarray(clf.confidence_, np.float64)),
+            colour_strength(fit.outcome) if few else np.nan_to_num(np.asarray(clf.confidence_, np.float64)),
             fit.seeds.nodes,
             [str(label) for label in clf.classes_[order].tolist()],
             counts[order].tolist(),
             [str(node) for node in fit.graph.nodes.tolist()],
-            _edges(fit.graph),
+            drawn_edges(fit.graph),
             few,
         )
 
     @property
     def in_strip(self) -> NDArray[np.bool_]:
-        """(n,) the nodes of small components, which are in a strip below the map."""
+        """(n,) whether a node is in the strip of small components below the map."""
         return self.positions[:, 1] < STRIP
 
     @property
     def strength(self) -> str:
-        """What strong colour means."""
+        """What a stronger colour means."""
         return "stands out more" if self.few else "more certain"
 
     def spot(self, code: int) -> NDArray[np.float32] | None:
-        """Where the name of a class goes: among its nodes in the densest 3 x 3 of 32 x 32 fields above the strip."""
+        """Where to write the name of a class: the mean of its nodes in its densest 3 x 3 cells, above the strip."""
         own = self.positions[(self.codes == code) & ~self.in_strip]
         if not len(own):
             return None
-        field = np.clip((own + 1) / 2.001 * GRID, 0, GRID - 1).astype(np.int64)
+        cell = np.clip((own + 1) / 2.001 * GRID, 0, GRID - 1).astype(np.int64)
         counts = np.zeros((GRID + 2, GRID + 2), np.int64)
-        np.add.at(counts, tuple(field.T + 1), 1)
+        np.add.at(counts, tuple(cell.T + 1), 1)
         around = sliding_window_view(counts, (3, 3)).sum(axis=(2, 3))
         best = np.array(np.unravel_index(around.argmax(), around.shape))
-        return own[(np.abs(field - best) <= 1).all(axis=1)].mean(axis=0)
-
-
-def _edges(graph: Graph) -> NDArray[np.int64]:
-    """(m, 2) the edges of a small graph, each once; none of a large one."""
-    csr = graph.csr
-    if csr.n > EDGES_UP_TO:
-        return np.empty((0, 2), np.int64)
-    pairs = np.stack([csr.rows, csr.indices], axis=1).astype(np.int64)
-    return pairs if graph.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+        return own[(np.abs(cell - best) <= 1).all(axis=1)].mean(axis=0)
 
 
 def check_picture(path: str, *, force: bool = False) -> None:
-    """Refuse a picture that cannot be drawn, before any work is done for it."""
+    """Refuse a file that cannot be drawn or written, before any work is done."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix not in SUFFIXES:
         raise ParameterError(f"{path} must end in {', '.join(SUFFIXES)}")
@@ -183,7 +183,7 @@ def _draw_edges(axes: Any, data: MapData) -> None:
 
 
 def _write_names(axes: Any, data: MapData) -> None:
-    """Names of the nodes of a small graph, of the classes of a large one."""
+    """Write the names of nodes on a small graph, the names of classes on a large one."""
     from matplotlib.patheffects import withStroke
 
     halo = [withStroke(linewidth=2.5, foreground="white")]
@@ -197,18 +197,18 @@ def _write_names(axes: Any, data: MapData) -> None:
                 "zorder": 4,
                 "parse_math": False,
             }
-            axes.annotate(_cut(name, 30), (x, y), xytext=(0, 6), textcoords="offset points", **text)
+            axes.annotate(shortened(name, 30), (x, y), xytext=(0, 6), textcoords="offset points", **text)
         return
     for code, name in enumerate(data.classes[:MOST_NAMES]):
         spot = data.spot(code)
         if spot is not None:
             colour, weight = (COLOURS[code], "bold") if code < HUES else ("black", "normal")
             style = {"color": colour, "weight": weight, "path_effects": halo, "zorder": 5, "parse_math": False}
-            axes.text(*spot, _cut(name, 30), fontsize=9, ha="center", va="center", **style)
+            axes.text(*spot, shortened(name, 30), fontsize=9, ha="center", va="center", **style)
 
 
 def _note_strip(axes: Any, data: MapData) -> None:
-    """Say what the strip below the map is."""
+    """Write below the strip what it is."""
     apart = data.positions[data.in_strip]
     if len(apart):
         note = f"{len(apart):,} nodes in small components, apart from the map"
@@ -224,7 +224,7 @@ def _draw_legend(axes: Any, data: MapData) -> None:
 
     named = list(zip(data.classes, data.counts, strict=True))
     rows = [
-        dot(COLOURS[code] if code < HUES else PLAIN, f"{_cut(name, 24)}  {count:,}")
+        dot(COLOURS[code] if code < HUES else PLAIN, f"{shortened(name, 24)}  {count:,}")
         for code, (name, count) in enumerate(named[:MOST_NAMES])
     ]
     if len(named) > MOST_NAMES:
@@ -239,17 +239,9 @@ def _draw_legend(axes: Any, data: MapData) -> None:
         text.set_parse_math(False)
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-TEMPLATE = Path(__file__).parent / "viewer.html"
-LONGEST_NAME = 200
-
-
 def html(data: MapData, title: str) -> str:
-    """The page of a map."""
-    told = {
+    """The map as one HTML file, which needs no network; from the template ``viewer.html``."""
+    shown = {
         "title": title,
         "classes": data.classes,
         "counts": data.counts,
@@ -265,8 +257,8 @@ def html(data: MapData, title: str) -> str:
         "confidence": _packed(np.rint(255 * data.confidence).astype(np.uint8)),
         "spots": [None if (spot := data.spot(code)) is None else spot.tolist() for code in range(len(data.classes))],
     }
-    # Nothing in the data can end the script element: every "<" is escaped.
-    text = json.dumps(told, ensure_ascii=True).replace("<", "\\u003c")
+    # Every "<" is escaped, so that nothing in the data can end the script element.
+    text = json.dumps(shown, ensure_ascii=True).replace("<", "\\u003c")
     return TEMPLATE.read_text(encoding="utf-8").replace("/*DATA*/", text)
 
 

@@ -1,7 +1,7 @@
-"""The web server: on this machine only, for the one who knows the address.
+"""The web server of the page, on this machine only.
 
 The address has a random token in its path, so a page of another site cannot guess it. The ``Host`` header must name
-this machine and port, which stops DNS rebinding; an ``Origin`` header, if there is one, must be our own. Every answer
+this machine and port, which stops DNS rebinding; an ``Origin`` header, if there is one, must be our own. Every response
 has a Content-Security-Policy under which the page can load nothing from elsewhere.
 """
 
@@ -23,15 +23,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from isotherm.errors import ParameterError
+from isotherm.errors import Option, ParameterError
 from isotherm.page import answers
 from isotherm.page.answers import labels_file, model_file, seeds_file
 from isotherm.page.session import Session
 
-__all__ = ["Door", "application", "free_port", "new_token", "serve"]
+__all__ = ["RequestFilter", "application", "free_port", "new_token", "serve"]
 
-PAGE = Path(__file__).parent / "static"
-VENDOR = PAGE / "vendor"
+STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -45,30 +44,31 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-MOST_BYTES = 1 << 20  # of a request
-HEARTBEAT = 15.0  # seconds between lines on a silent stream
+MOST_BYTES = 1 << 20  # size limit of a request
+HEARTBEAT = 15.0  # seconds without a new version after which the last event is repeated
 
 
 def new_token() -> str:
-    """A token that nobody guesses."""
+    """A random token for the path of the address."""
     return secrets.token_urlsafe(24)
 
 
 def free_port(port: int = 0) -> socket.socket:
-    """A socket on this machine only; port 0 takes any that is free."""
+    """A listening socket on this machine only; port 0 takes any free port."""
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind(("127.0.0.1", port))
-        listener.listen(128)  # so that the address answers as soon as it is printed
+        listener.listen(128)  # now, so that a browser can connect as soon as the address is printed
     except OSError as error:
         listener.close()
-        raise ParameterError(f"port {port} cannot be used: {error.strerror}; leave --port out for a free one") from None
+        message = "port {number} cannot be used: {reason}; leave {port} out for a free one"
+        raise ParameterError(message, number=port, reason=error.strerror, port=Option("port")) from None
     return listener
 
 
-class Door:
-    """Lets in only requests to this host, from this origin, with a known method; adds the headers to every answer."""
+class RequestFilter:
+    """Accepts only requests to this host, from this origin, with a known method; adds `HEADERS` to every response."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self.app = app
@@ -76,7 +76,7 @@ class Door:
         self.origins = {f"http://{host}" for host in self.hosts}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Pass on a request, or refuse it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -104,12 +104,12 @@ class Door:
 
 
 def application(session: Session, port: int, token: str) -> Starlette:
-    """The web application of a session; everything is below the token."""
+    """The web application of a session; all its addresses begin with the token."""
     calls = _Calls(session)
     routes = [
-        Route("/", _file(PAGE / "index.html")),
-        Route("/{name:str}", _static(PAGE)),
-        Route("/vendor/{name:str}", _static(VENDOR)),
+        Route("/", _static(STATIC)),
+        Route("/{name:str}", _static(STATIC)),
+        Route("/vendor/{name:str}", _static(STATIC / "vendor")),
         Route("/api/state", calls.state),
         Route("/api/events", calls.events),
         Route("/api/map", calls.map),
@@ -124,17 +124,17 @@ def application(session: Session, port: int, token: str) -> Starlette:
         Route("/api/export/{kind:str}", calls.export),
         Route("/api/{action:str}", calls.act, methods=["POST"]),
     ]
-    return Starlette(routes=[Mount(f"/{token}", routes=routes)], middleware=[Middleware(Door, port=port)])
+    return Starlette(routes=[Mount(f"/{token}", routes=routes)], middleware=[Middleware(RequestFilter, port=port)])
 
 
 def serve(session: Session, listener: socket.socket, token: str, *, ready: Callable[[], None] | None = None) -> None:
-    """Serve a session until the process is told to stop."""
+    """Serve a session until the process gets a signal to stop."""
     import uvicorn
 
     app = application(session, listener.getsockname()[1], token)
     config = uvicorn.Config(app, log_level="critical", access_log=False, lifespan="off", timeout_graceful_shutdown=1)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the page shows what is unreached, and how many seeds the classes have
+        warnings.simplefilter("ignore")  # the page itself shows unreached nodes and the numbers of seeds
         session.start()
         if ready is not None:
             ready()
@@ -145,24 +145,24 @@ def serve(session: Session, listener: socket.socket, token: str, *, ready: Calla
 
 
 class _Calls:
-    """The answers to requests; those that take time are worked out in threads."""
+    """The handlers of requests; slow answers are computed in threads."""
 
     def __init__(self, session: Session) -> None:
         self.session = session
 
     async def state(self, request: Request) -> Response:
-        return _json(await _aside(answers.state, self.session))
+        return _json(await _in_thread(answers.state, self.session))
 
     async def events(self, request: Request) -> Response:
         return StreamingResponse(self._versions(request), media_type="text/event-stream")
 
     async def _versions(self, request: Request) -> AsyncIterator[str]:
-        """A line for each new version; a page that sees one asks for the state."""
-        told, silent = 0, 0.0
+        """An event for each new version, upon which the page asks for the state."""
+        sent, silent = 0, 0.0
         while not await request.is_disconnected():
             version = self.session.version
-            if version != told or silent >= HEARTBEAT:
-                told, silent = version, 0.0
+            if version != sent or silent >= HEARTBEAT:
+                sent, silent = version, 0.0
                 yield f"data: {version}\n\n"
             await asyncio.sleep(0.05)
             silent += 0.05
@@ -172,13 +172,13 @@ class _Calls:
         return _bytes(b"" if positions is None else positions.astype("<f4").tobytes())
 
     async def colours(self, request: Request) -> Response:
-        return _bytes(await _aside(answers.colours, self.session, _number(request, "since")))
+        return _bytes(await _in_thread(answers.colours, self.session, _number(request, "since")))
 
     async def edges(self, request: Request) -> Response:
-        return _bytes(await _aside(answers.edges, self.session))
+        return _bytes(await _in_thread(answers.edges, self.session))
 
     async def names(self, request: Request) -> Response:
-        return _json(await _aside(answers.names, self.session))
+        return _json(await _in_thread(answers.names, self.session))
 
     async def node(self, request: Request) -> Response:
         return await self._about(answers.node, request)
@@ -193,14 +193,14 @@ class _Calls:
         place = int(request.path_params["node"])
         if place >= self.session.graph.n_nodes:
             return _json({"error": "there is no such node"}, 404)
-        return _json(await _aside(answer, self.session, place))
+        return _json(await _in_thread(answer, self.session, place))
 
     async def search(self, request: Request) -> Response:
-        return _json(await _aside(answers.found, self.session, request.query_params.get("q", "")))
+        return _json(await _in_thread(answers.found, self.session, request.query_params.get("q", "")))
 
     async def table(self, request: Request) -> Response:
         order = request.query_params.get("order", "least")
-        return _json(await _aside(answers.table, self.session, _number(request, "class"), order))
+        return _json(await _in_thread(answers.table, self.session, _number(request, "class"), order))
 
     async def export(self, request: Request) -> Response:
         kinds = {"seeds": seeds_file, "labels": labels_file, "model": model_file}
@@ -208,7 +208,7 @@ class _Calls:
         if make is None:
             return _json({"error": "there is no such export"}, 404)
         try:
-            name, content = await _aside(make, self.session)
+            name, content = await _in_thread(make, self.session)
         except ValueError as error:
             return _json({"error": str(error)}, 409)
         quoted = name.encode("ascii", "replace").decode().replace('"', "")
@@ -219,55 +219,59 @@ class _Calls:
         )
 
     async def act(self, request: Request) -> Response:
-        """What a person does: a POST with JSON, which a form of another page cannot send."""
+        """An action of the user: a POST with JSON, which a form on another page cannot send."""
         if request.headers.get("content-type") != "application/json":
             return _json({"error": "the body must be JSON"}, 415)
         body = await request.body()
         try:
             if len(body) > MOST_BYTES:
                 raise ParameterError("the request is too long")
-            said = json.loads(body)
-            await _aside(self._do, request.path_params["action"], said)
+            details = json.loads(body)
+            await _in_thread(self._do, request.path_params["action"], details)
         except (ValueError, KeyError, TypeError) as error:
             return _json({"error": str(error)}, 400)
-        return _json(await _aside(answers.state, self.session))
+        return _json(await _in_thread(answers.state, self.session))
 
-    def _do(self, action: str, said: dict[str, Any]) -> None:
+    def _do(self, action: str, details: dict[str, Any]) -> None:
         session = self.session
         actions: dict[str, Callable[[], None]] = {
-            "label": lambda: session.label(int(said["node"]), None if said["label"] is None else str(said["label"])),
+            "label": lambda: session.label(int(details["node"]), _text(details["label"])),
             "undo": session.undo,
             "redo": session.redo,
-            "classes": lambda: session.add_classes([str(text) for text in said["names"]]),
-            "skip": lambda: session.skip(int(said["node"])),
+            "classes": lambda: session.add_classes([str(text) for text in details["names"]]),
+            "skip": lambda: session.skip(int(details["node"])),
             "more": session.more,
-            "hue": lambda: session.give_hue(str(said["label"])),
+            "hue": lambda: session.give_hue(str(details["label"])),
         }
         if action not in actions:
             raise ParameterError("there is no such action")
         actions[action]()
 
 
-async def _aside(answer: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer of a function that takes time, from a thread that the end of the process does not wait for."""
+async def _in_thread(answer: Callable[..., Any], *arguments: Any) -> Any:
+    """The result of a slow function, computed in a thread that does not keep the process from ending."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[Any] = loop.create_future()
 
-    def finish(tell: Callable[[Any], None], outcome: Any) -> None:
-        if not future.done():  # the page may have gone
-            tell(outcome)
+    def finish(settle: Callable[[Any], None], outcome: Any) -> None:
+        if not future.done():  # the page may have been closed
+            settle(outcome)
 
     def work() -> None:
-        tell: Callable[[Any], None] = future.set_result
+        settle: Callable[[Any], None] = future.set_result
         try:
             outcome = answer(*arguments)
         except Exception as error:
-            tell, outcome = future.set_exception, error
+            settle, outcome = future.set_exception, error
         with suppress(RuntimeError):  # the server has stopped
-            loop.call_soon_threadsafe(finish, tell, outcome)
+            loop.call_soon_threadsafe(finish, settle, outcome)
 
     threading.Thread(target=work, daemon=True).start()
     return await future
+
+
+def _text(label: Any) -> str | None:
+    return None if label is None else str(label)
 
 
 def _number(request: Request, name: str) -> int:
@@ -283,19 +287,12 @@ def _bytes(content: bytes) -> Response:
     return Response(content, media_type="application/octet-stream")
 
 
-def _file(path: Path) -> Callable[[Request], Any]:
-    async def answer(request: Request) -> Response:
-        return Response(path.read_bytes(), media_type=TYPES[path.suffix])
-
-    return answer
-
-
 def _static(folder: Path) -> Callable[[Request], Any]:
-    """Files of a folder of this package, and nothing else."""
+    """A handler for the files that are in this folder now, and no others."""
     files = {path.name: path for path in folder.iterdir() if path.suffix in TYPES}
 
     async def answer(request: Request) -> Response:
-        path = files.get(request.path_params["name"])
+        path = files.get(request.path_params.get("name", "index.html"))
         if path is None:
             return Response("not found", status_code=404)
         return Response(path.read_bytes(), media_type=TYPES[path.suffix])

@@ -1,40 +1,58 @@
-"""A session: a graph, what a person says about it, and the labels that follow, found in the background.
+"""A session: a graph, the labels that a person gives, and a thread that labels all other nodes.
 
 Each action is written to the journal, applied at once, and announced with a new version number. A thread then labels
-the graph again from the newest seeds; a label that arrives meanwhile makes it start over when it is done with a part.
-Readers always see the last finished fit.
+the graph again from the newest seeds, in three steps: fit, suggest, calibrate. If a label arrives meanwhile, the thread
+finishes its step and starts over. Readers always see the last finished fit.
+
+`Shown` is what the map shows of each node: its class, and how strong its colour is. The strength is the calibrated
+confidence, or the margin between the two best classes if there are few seeds.
 """
 
 import copy
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles, Ints
+from isotherm.equilibrium.averages import reached_moments
 from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
 from isotherm.insight.suggestion import suggest
 from isotherm.io import Layout
+from isotherm.labelling.outcomes import at_codes
 from isotherm.page.journal import Journal, Labels
 
-__all__ = ["FEW", "HUES", "Labeller", "NameIndex", "Session", "Shown", "warmth"]
+__all__ = [
+    "EDGES_UP_TO",
+    "FEW",
+    "HUES",
+    "Labeller",
+    "NameIndex",
+    "Session",
+    "Shown",
+    "colour_strength",
+    "drawn_edges",
+    "shortened",
+]
 
 SUGGESTIONS = 10
 PROVISIONAL = 0.35  # confidence of a label that has just changed, until it is calibrated
-HEAD_START = 3.0  # seconds that the map has to itself; beside a fit it would take twice as long
-FEW = 20  # seeds; with fewer, calibrated confidence is flat
-HUES = 10  # classes that have a colour of their own
+HEAD_START = 3.0  # seconds before the first fit; during a fit, the map would take twice as long
+FEW = 20  # seeds below which calibrated confidence is nearly the same for all nodes
+HUES = 10  # classes with a colour of their own
 FAINTEST = 0.15  # strength of the weakest colour
-STRONG = 0.95  # quantile of the margins from which on colour has full strength
+STRONG = 0.95  # quantile of the margins above which a colour has full strength
 SEED = 255  # the shade of a seed
+EDGES_UP_TO = 5_000  # nodes of a graph whose edges are drawn
 
 
 class Labeller(Protocol):
-    """What is used of a classifier."""
+    """The part of a classifier that the page uses."""
 
     classes_: Any
     labels_: Any
@@ -44,26 +62,26 @@ class Labeller(Protocol):
     fitted_: Any
 
     def fit(self, X: Any, y: Any) -> Any:
-        """Label a graph."""
+        """Label a graph from its seeds."""
 
     def update(self, add: Any = None, remove: Any = ()) -> Any:
-        """Label it again after a change of the seeds."""
+        """Label the graph again after a change of the seeds."""
 
     def suggest(self, k: int = 10) -> Any:
-        """Nodes to label next."""
+        """The nodes most worth labelling next."""
 
     def explain(self, node: Any, *, top: int | None = None) -> Any:
-        """Seeds that heat a node."""
+        """The seeds that heat a node."""
 
     def predict_proba(self) -> Any:
-        """Probabilities of all classes."""
+        """The probabilities of all classes at each node."""
 
     def save(self, path: Any, *, force: bool = False) -> None:
-        """Save a model."""
+        """Write the model to a file."""
 
 
 class Shown:
-    """What the map shows, as of one version.
+    """One version of what the map shows.
 
     Attributes
     ----------
@@ -84,17 +102,17 @@ class Shown:
 
     @classmethod
     def nothing(cls, n: int, version: int = 0) -> "Shown":
-        """Nodes without labels."""
+        """No node has a label."""
         return cls(np.full(n, -1, np.int16), np.zeros(n, np.float32), np.zeros(n, np.uint8), version)
 
-    def of(self, codes: NDArray[np.int16], confidence: Doubles) -> "Shown":
-        """The next version: the labels of a fit."""
+    def with_fit(self, codes: NDArray[np.int16], confidence: Doubles) -> "Shown":
+        """The next version, with the labels of a fit."""
         known = np.where(codes >= 0, confidence, 0).astype(np.float32)
         shades = np.clip(np.rint(known * (SEED - 1)), 0, SEED - 1).astype(np.uint8)
         return Shown(codes, known, shades, self.version + 1)
 
     def with_seeds(self, seeds: dict[int, int]) -> "Shown":
-        """The next version: these nodes are seeds of the classes with these numbers."""
+        """The next version, with these nodes as seeds; the values are class numbers."""
         codes, confidence, shades = self.codes.copy(), self.confidence.copy(), self.shades.copy()
         places = np.fromiter(seeds, np.int64, len(seeds))
         codes[places] = np.fromiter(seeds.values(), np.int16, len(seeds))
@@ -103,24 +121,36 @@ class Shown:
 
     @property
     def guessed(self) -> NDArray[np.bool_]:
-        """(n,) the nodes that have a label and are not seeds."""
+        """(n,) whether a node has a label and is not a seed."""
         return (self.codes >= 0) & (self.shades < SEED)
 
 
-def warmth(outcome: Any) -> Doubles:
+def colour_strength(outcome: Any) -> Doubles:
     """(n,) the margin between the two best classes of each node, scaled to strengths of colour."""
     margins = np.nan_to_num(np.asarray(outcome.margins(), np.float64))
     top = np.quantile(margins[margins > 0], STRONG) if (margins > 0).any() else 1
     return FAINTEST + (1 - FAINTEST) * np.clip(margins / top, 0, 1)
 
 
-class NameIndex:
-    """Finds names that have a text in them, in upper or lower case.
+def drawn_edges(graph: Graph) -> NDArray[np.int64]:
+    """(m, 2) the edges of a small graph, each once; none for a large graph."""
+    csr = graph.csr
+    if csr.n > EDGES_UP_TO:
+        return np.empty((0, 2), np.int64)
+    pairs = np.stack([csr.rows, csr.indices], axis=1).astype(np.int64)
+    return pairs if graph.directed else pairs[pairs[:, 0] < pairs[:, 1]]
 
-    Parameters
-    ----------
-    names
-        The names; a name that has lines is found by any of them.
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut to this number of characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+class NameIndex:
+    """Finds the names that contain a text, in upper or lower case.
+
+    All names are joined to one long text, which Python searches within milliseconds. A name of several lines is found
+    by any of them.
 
     Examples
     --------
@@ -131,10 +161,10 @@ class NameIndex:
     def __init__(self, names: Sequence[str]) -> None:
         lower = [name.lower() for name in names]
         self._text = "\n".join(["", *lower, ""])
-        self._ends = np.cumsum([len(name) + 1 for name in lower])  # of each name in the text
+        self._ends = np.cumsum([len(name) + 1 for name in lower])  # where each name ends in the text
 
     def find(self, text: str, most: int) -> list[int]:
-        """The first names that are the text, then those that begin with it, then those that have it in them."""
+        """Up to ``most`` names: those equal to the text, then those that begin with it, then those that contain it."""
         wanted = text.lower().strip()
         found: dict[int, None] = {}
         for part in (f"\n{wanted}\n", f"\n{wanted}", wanted) if wanted else ():
@@ -145,7 +175,7 @@ class NameIndex:
         return list(found)
 
     def _places(self, part: str) -> Iterator[int]:
-        """The number of each name that has a part, in their order."""
+        """The numbers of the names that contain a part, ascending."""
         at, shift = self._text.find(part), part.startswith("\n")
         while at >= 0:
             place = int(np.searchsorted(self._ends, at + shift, side="left"))
@@ -165,13 +195,13 @@ class Session:
     labeller : Labeller
         An unfitted classifier.
     journal : Journal, optional
-        Where labels are kept; without one they are lost with the process.
+        The file that keeps the labels; without one they are lost when the process ends.
     source : tuple of str and Layout
-        The name of the file of seeds, and how it is laid out; they are exported in the same way.
+        The name and the layout of the file of seeds, in which seeds are exported.
     name : str
         What the page calls the graph.
     fitted : Labeller, optional
-        A classifier that was fitted on these seeds, to begin with.
+        A classifier that was fitted on these seeds, so that no first fit is needed.
     """
 
     def __init__(
@@ -194,7 +224,7 @@ class Session:
         self.positions: NDArray[np.float32] | None = None
         self.fitted = fitted
         self.fitted_seeds: dict[int, Any] = {} if fitted is None else dict(self.labels.first)
-        self.fits = 0  # how many were shown
+        self.fits = 0  # the number of fits that were shown
         self.calibrated = False
         self.classes: list[Any] = self.labels.classes
         self.hues: list[Any] = []
@@ -208,12 +238,10 @@ class Session:
         self._placed = threading.Event()
         self._stop = False
         self._means: tuple[Labeller | None, dict[Any, float]] = None, {}
-        self._names: list[str] | None = None
-        self._index: NameIndex | None = None
         self._threads = [threading.Thread(target=task, daemon=True) for task in (self._keep_fitting, self._place)]
 
     def start(self) -> None:
-        """Begin to work in the background."""
+        """Start the work in the background."""
         self._mark_seeds()
         self._work.set()
         for thread in self._threads:
@@ -228,36 +256,30 @@ class Session:
         if self._journal is not None:
             self._journal.close()
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The names of all nodes, as text."""
-        if self._names is None:
-            self._names = [str(node) for node in self.graph.nodes.tolist()]
-        return self._names
+        return [str(node) for node in self.graph.nodes.tolist()]
 
-    @property
+    @cached_property
     def index(self) -> NameIndex:
         """Finds nodes by name."""
-        if self._index is None:
-            self._index = NameIndex(self.names)
-        return self._index
+        return NameIndex(self.names)
 
     @property
-    def mean_heat(self) -> dict[Any, float]:
-        """The mean temperature of each class over the reached nodes; nothing if temperatures were not kept."""
+    def mean_temperatures(self) -> dict[Any, float]:
+        """The mean temperature of each class over the reached nodes; empty if temperatures were not kept."""
         fitted, (known, means) = self.fitted, self._means
         if fitted is None or not fitted.fitted_.outcome.kept:
             return {}
         if known is not fitted:
-            found = np.asarray(np.nanmean(fitted.fitted_.outcome.temperatures, axis=0, dtype=np.float64))
+            found = reached_moments(fitted.fitted_.outcome.temperatures).mean
             means = dict(zip(fitted.classes_.tolist(), found.tolist(), strict=True))
             self._means = fitted, means
         return means
 
-    # What a person does
-
     def label(self, node: int, text: str | None) -> None:
-        """Give a node a label, or take it away."""
+        """Give a node a label; None takes its label away."""
         if not 0 <= node < self.graph.n_nodes:
             raise ParameterError(f"there is no node number {node}")
         with self.changed:
@@ -267,25 +289,25 @@ class Session:
             self._enter({"do": "label", "node": self.names[node], "place": node, "label": label, "time": time.time()})
 
     def undo(self) -> None:
-        """Take back the last label."""
+        """Undo the last label."""
         with self.changed:
             if self.labels.steps:
                 self._enter({"do": "undo"})
 
     def redo(self) -> None:
-        """Give again the label that was taken back last."""
+        """Redo the label that was undone last."""
         with self.changed:
             if self.labels.undone:
                 self._enter({"do": "redo"})
 
     def add_classes(self, texts: list[str]) -> None:
-        """Name classes, before they have seeds."""
+        """Name classes, which need not have seeds."""
         with self.changed:
             for text in texts:
                 self._enter({"do": "class", "label": self.labels.label_from(text)})
 
     def skip(self, node: int) -> None:
-        """Suggest this node no more."""
+        """Do not suggest this node again."""
         with self.changed:
             self._enter({"do": "skip", "node": self.names[node], "place": node})
             self.suggestions = [each for each in self.suggestions if each != node]
@@ -296,7 +318,7 @@ class Session:
         self._work.set()
 
     def give_hue(self, text: str) -> None:
-        """Give a class a hue, that of the class which got one longest ago if none is left."""
+        """Give a class a hue; if all hues are taken, it gets the one that was given last."""
         label = self.labels.label_from(text)
         with self.changed:
             if label in self.classes and label not in self.hues:
@@ -307,13 +329,11 @@ class Session:
         self.announce()
 
     def announce(self, busy: str | None = None) -> None:
-        """Tell all pages that something is new."""
+        """Raise the version number, by which pages notice a change."""
         with self.changed:
             self.version += 1
             self.busy = self.busy if busy is None else busy
             self.changed.notify_all()
-
-    # Inside
 
     def _enter(self, entry: dict[str, Any]) -> None:
         if self._journal is not None:
@@ -327,7 +347,7 @@ class Session:
         self._work.set()
 
     def _place_of(self, entry: dict[str, Any]) -> int | None:
-        """The position of the node that an entry names; the order of nodes may have changed since."""
+        """The position of the node that a journal entry names; the order of nodes may have changed since."""
         place, name = entry.get("place"), entry.get("node")
         if name is None:
             return None
@@ -353,7 +373,7 @@ class Session:
             self.history = [*self.history[-7:], shown]
 
     def _choose_hues(self, codes: NDArray[np.int16]) -> None:
-        """The largest classes get hues, and keep them; if there are many, once it is known which are large."""
+        """Give hues to the largest classes, which keep them; if there are many, only after the first fit."""
         if len(self.classes) > HUES and self.fitted is None:
             return
         counts = np.bincount(codes[codes >= 0], minlength=len(self.classes))
@@ -364,9 +384,9 @@ class Session:
 
     def _place(self) -> None:
         try:
-            _ = self.index  # so that the first search need not wait for it
+            _ = self.index  # built now, so that the first search is fast
             self.positions = self.graph.layout()
-        except Exception as error:  # a graph can be labelled without a map
+        except Exception as error:  # labelling works without a map
             self.no_map = f"there is no map: {error}"
         self._placed.set()
         self.announce()
@@ -379,15 +399,15 @@ class Session:
             if self._stop:
                 return
             try:
-                self._fit_and_tell()
+                self._fit_and_show()
                 self.failure = ""
-            except Exception as error:  # the page must live on, and say why it stands still
+            except Exception as error:  # the page goes on, and shows the error
                 self.failure = str(error)
             if not self._work.is_set():
                 self.announce("")
 
-    def _fit_and_tell(self) -> None:
-        """Label the graph from the newest seeds, then suggest, then calibrate; stop early if there are newer seeds."""
+    def _fit_and_show(self) -> None:
+        """Fit, suggest and calibrate with the newest seeds; stop early if there are newer ones."""
         for part in (self._fit, self._suggest, self._calibrate):
             part()
             if self._work.is_set():
@@ -408,16 +428,16 @@ class Session:
         self.fitted_seeds, self.calibrated = seeds, enough and outcome.decision is not None
         self.fits += 1
         codes = self._codes(self.fitted)
-        if self.calibrated:  # the probabilities by which labels were decided
-            level = outcome.softmax
+        if self.calibrated:  # the labels were decided by probabilities
+            level = at_codes(outcome.chances, outcome.codes)
         elif enough:
             level = np.where((codes == before.codes) & (before.shades > 0), before.confidence, PROVISIONAL)
         else:
-            level = warmth(outcome)
+            level = colour_strength(outcome)
         self._show_fit(codes, level)
 
     def _labelled(self, seeds: dict[int, Any]) -> Labeller:
-        """A classifier fitted on these seeds, from the last fit if there is one."""
+        """A classifier fitted on these seeds, starting from the last fit if there is one."""
         ids = self.graph.nodes
         if self.fitted is None:
             return copy.copy(self._plain).fit(self.graph, {ids[node]: label for node, label in seeds.items()})
@@ -428,15 +448,15 @@ class Session:
         return copy.copy(self.fitted).update(add=add, remove=remove)
 
     def _codes(self, fitted: Labeller) -> NDArray[np.int16]:
-        """The class number of each node as the page counts them; -1 where unreached."""
+        """The class number of each node, in the order of ``self.classes``; -1 where unreached."""
         number = {label: code for code, label in enumerate(self.classes)}
         table = np.array([number[label] for label in fitted.classes_.tolist()], np.int16)
         places = fitted.fitted_.outcome.codes
         return np.where(np.asarray(fitted.reached_), table[np.maximum(places, 0)], np.int16(-1)).astype(np.int16)
 
     def _show_fit(self, codes: NDArray[np.int16], level: Doubles) -> None:
-        with self.changed:  # there may be newer seeds than those of the fit
-            self._show(self.shown.of(codes, level))
+        with self.changed:  # there may be newer seeds than the fit has
+            self._show(self.shown.with_fit(codes, level))
             self._mark_seeds()
             self.announce()
 
@@ -469,6 +489,6 @@ class Session:
         self._show_fit(self._codes(fitted), level)
 
     def wait(self, ready: Callable[[], bool], timeout: float = 60) -> bool:
-        """Wait until something holds; for programs and tests."""
+        """Wait until a condition holds; for programs and tests."""
         with self.changed:
             return self.changed.wait_for(ready, timeout)

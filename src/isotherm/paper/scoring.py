@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Ints, Mask
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.graphs import Csr, Graph
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import RULES
@@ -108,7 +108,7 @@ def score_corrected(
 def solved(graph: Graph, seeds: Ints, values: Doubles, options: SolveOptions, *, side: str = "both") -> Doubles:
     """Temperatures of all nodes, given the temperatures of the seeds; NaN where unreached."""
     problem = Problem.of(graph, seeds, values, side=side)
-    return engines.solve(problem, options).temperatures.astype(np.float64)
+    return engine_of(options).solve(problem, options).temperatures.astype(np.float64)
 
 
 def predict(rule: str, temperatures: Doubles, seeds: Ints, codes: Ints, classes: Ints) -> Ints:

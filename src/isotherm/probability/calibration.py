@@ -313,8 +313,7 @@ def _cross_fitted(folds: list[_FoldEvidence], shares: Doubles, fitting: _Fitting
 
 def _trial(hidden: HiddenSeeds, reached: list[Mask], found: list[Doubles], shares: Doubles) -> Trial:
     if not hidden.folds:
-        none = np.empty(0, dtype=np.int64)
-        return Trial(none, none, none, none > 0, np.empty((0, len(shares))), hidden.n_lone)
+        return Trial.empty(len(shares), hidden.n_lone)
     known = np.concatenate(reached)
     probabilities = np.tile(shares, (len(known), 1))
     if found:

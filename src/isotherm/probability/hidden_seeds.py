@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles, Ints
-from isotherm.equilibrium.columns import UnreachedWarning
-from isotherm.equilibrium.solvers.accuracy.unconverged import ConvergenceWarning
+from isotherm.equilibrium.problem import UnreachedWarning
+from isotherm.equilibrium.unconverged import ConvergenceWarning
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import Csr
 from isotherm.probability.node_features import FeatureField, Features, NodeFeatures

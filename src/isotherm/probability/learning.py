@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm import engines
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.dirichlet import Problem
+from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
 from isotherm.probability.calibration import Calibration, calibrate
@@ -48,7 +48,7 @@ class Learnt:
     seeds
         The seeds that it was learnt from.
     calibration
-        How temperatures become probabilities; not judged.
+        How temperatures become probabilities; not judged, see `judged`.
     trial
         The final probabilities of the hidden seeds, by cross-validation.
     combination
@@ -60,13 +60,20 @@ class Learnt:
     trial: Trial
     combination: Combination | None = None
 
+    @property
+    def judged(self) -> bool:
+        """Whether the calibration is judged already, without a trial: in files of release 0.2.0."""
+        known = len(self.calibration.misfits) > 0 or not np.isnan(self.calibration.error)
+        return known and not len(self.trial.codes)
+
     def moved(self, seeds: Seeds, mean: Doubles, panel: "Panel | None") -> "Learnt | None":
         """The same for slightly other seeds with these mean temperatures (K,); None if it has to be learnt anew.
 
         Slopes, biases, lapse rate, weights and the trial are kept.
         """
         names = None if self.combination is None else self.combination.names
-        if names != (None if panel is None else panel.names) or not _few_changes(self.seeds, seeds):
+        same_experts = names == (None if panel is None else panel.names)
+        if self.judged or not same_experts or not _few_changes(self.seeds, seeds):
             return None
         shares = seeds.smoothed_shares
         combination = None if self.combination is None else replace(self.combination, shares=shares)
@@ -216,7 +223,7 @@ def rough_solver(
     options = rough_options(options, solution)
 
     def solve(seeds: Seeds) -> FeatureField:
-        found = engines.solve(dirichlet_problem(problem.graph, seeds, problem.side), options)
+        found = engine_of(options).solve(dirichlet_problem(problem.graph, seeds, problem.side), options)
         return FeatureField.of(problem.graph, seeds, found.temperatures, problem.side, neighbours)
 
     return solve

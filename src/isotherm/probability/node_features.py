@@ -111,7 +111,7 @@ def over_neighbours(weights: csr_array, values: Floats) -> Doubles:
 def _count_neighbours(graph: Graph, side: str) -> Doubles:
     """Effective number of neighbours of each node; in a directed graph, along outgoing arcs, or on both sides."""
     lifting = lift(graph, np.empty(0, np.int64), side=side)
-    indptr, _, weights = lifting.heat
+    indptr, _, weights = lifting.conductance
     return lifting.copies(effective_number(indptr, weights)).sum(axis=0)
 
 
@@ -144,7 +144,7 @@ def _direct_heat(graph: Graph, seeds: Seeds, side: str) -> csr_array:
     """
     held = seeds.held
     lifting = lift(graph, held.nodes, side=side)
-    heat, n = lifting.heat, lifting.n
+    heat, n = lifting.conductance, lifting.n
     owner, ends, weights = heat.entries_at(lifting.boundary)
     touching = csr_array((weights, (ends, owner)), shape=(heat.n, len(lifting.boundary)), dtype=np.float64)
     received = touching @ csr_array(lifting.values(held.values()))

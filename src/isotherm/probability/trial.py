@@ -109,6 +109,12 @@ class Trial(NamedTuple):
     n_lone: int
     labels: Ints | None = None
 
+    @classmethod
+    def empty(cls, n_classes: int, n_lone: int = 0) -> "Trial":
+        """A trial without hidden seeds."""
+        none = np.empty(0, dtype=np.int64)
+        return cls(none, none, none, none > 0, np.empty((0, n_classes)), n_lone)
+
     @property
     def n_known(self) -> int:
         """Number of hidden seeds about which something is known."""

@@ -88,8 +88,8 @@ def evaluate(
     progress
         Called after each run with the number of runs done and the total.
     **parameters
-        Parameters of `NodeClassifier` and `DirichletClassifier`. Unless ``calibration=None``, the confidence of rules is
-        scored too, which takes up to three more solves a draw.
+        Parameters of `NodeClassifier` and `DirichletClassifier`. Unless ``calibration=None``, the confidence of rules
+        is scored too, which takes up to three more solves a draw.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from isotherm.arrays import Doubles, Mask
 from isotherm.dirichlet_classifier import DirichletClassifier
-from isotherm.equilibrium.columns import UnreachedWarning
+from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.labelling.decisions import DECISIONS
 from isotherm.labelling.outcomes import at_codes

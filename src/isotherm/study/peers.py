@@ -37,13 +37,13 @@ __all__ = [
 ]
 
 ALPHA = 0.8
-STEPS = 50  # what is left of the first step then, 0.8 ** 50, is 1e-5
+STEPS = 50  # the error is then below 0.8 ** 50 = 1e-5
 PROPAGATION_LAYERS, PROPAGATION_ALPHA = 50, 0.9
 # Inverse ridge penalties, chosen for the best scores on a few graphs for development; for hops it is a guess.
 PENALTIES = {"features": 1000.0, "hops": 100.0, "convolution": 1000.0, "spectral": 10.0}
 DIMENSIONS = 32
 TOLERANCE = 1e-4
-CHUNK = 1000  # rows at once
+CHUNK = 1000  # rows per product
 
 
 def label_spreading(task: Task, draw: Draw) -> Answer:
@@ -57,7 +57,7 @@ def label_spreading(task: Task, draw: Draw) -> Answer:
 def correct_and_smooth(task: Task, draw: Draw) -> Answer:
     """Huang et al. 2021, with the scaling of its authors, on the regression over [X, PX, P^2 X].
 
-    The errors at the seeds are spread and taken off; then the corrected probabilities are spread, with the seeds held
+    The errors at the seeds are spread and subtracted; then the corrected probabilities are spread, with the seeds held
     at their labels.
     """
     classes, start = one_hot(draw)
@@ -76,7 +76,7 @@ def correct_and_smooth(task: Task, draw: Draw) -> Answer:
 
 
 def one_hot(draw: Draw) -> tuple[Ints, Doubles]:
-    """The k classes of the seeds, and for each node (n, k) a 1 at the class that it is known to have."""
+    """The k classes of the seeds, and (n, k) their one-hot labels; rows of other nodes are 0."""
     classes, codes = np.unique(draw.known[draw.seeds], return_inverse=True)
     start = np.zeros((len(draw.known), len(classes)))
     start[draw.seeds, codes] = 1
@@ -103,14 +103,14 @@ def normalised(task: Task) -> csr_array:
 
 
 def feature_regression(task: Task, draw: Draw) -> Answer:
-    """On the features alone, in rows of length 1."""
+    """Logistic regression on the features alone, in rows of unit length."""
     rows = unit_features(task)
     classes, weights, shift = _fit(_dense(rows[draw.seeds]), draw, PENALTIES["features"])
     return answer(classes, _probabilities(rows @ weights + shift), beyond_links=True)
 
 
 def simple_graph_convolution(task: Task, draw: Draw) -> Answer:
-    """SGC (Wu et al. 2019): on S^2 X, with S the symmetrically normalised weights and a loop at each node."""
+    """SGC (Wu et al. 2019): regression on S^2 X; S has the symmetrically normalised weights and a loop at each node."""
     rows, step = unit_features(task), task.shared("convolution", lambda: _convolution(task))
     at_seeds = _dense(csr_array(step[draw.seeds] @ step) @ rows)
     classes, weights, shift = _fit(at_seeds, draw, PENALTIES["convolution"])
@@ -118,7 +118,7 @@ def simple_graph_convolution(task: Task, draw: Draw) -> Answer:
 
 
 def hop_regression(task: Task, draw: Draw) -> Answer:
-    """On [X, PX, P^2 X], with P the mean over neighbours; each of the three in rows of length 1."""
+    """Regression on [X, PX, P^2 X], with P the mean over neighbours; each of the three in rows of unit length."""
     classes = np.unique(draw.known[draw.seeds])
     return answer(classes, hop_probabilities(task, draw), beyond_links=True)
 
@@ -132,19 +132,19 @@ def hop_probabilities(task: Task, draw: Draw) -> Doubles:
     blocks = [_scaled(_dense(part), length[draw.seeds]) for part, length in zip(parts, lengths, strict=True)]
     _, weights, shift = _fit(np.hstack(blocks), draw, PENALTIES["hops"])
     here, one_away, two_away = (rows @ part for part in np.split(weights, 3))
-    said = here, mean @ one_away, mean @ (mean @ two_away)
-    return _probabilities(sum(map(_scaled, said, lengths)) + shift)
+    scores = here, mean @ one_away, mean @ (mean @ two_away)
+    return _probabilities(sum(map(_scaled, scores, lengths)) + shift)
 
 
 def spectral_regression(task: Task, draw: Draw) -> Answer:
-    """On the spectral embedding of scikit-network in 32 dimensions, in rows of length 1."""
+    """Regression on the spectral embedding of scikit-network in 32 dimensions, whose rows have unit length."""
     rows = task.shared("spectral", lambda: _embedding(task))
     classes, weights, shift = _fit(rows[draw.seeds], draw, PENALTIES["spectral"])
     return answer(classes, _probabilities(rows @ weights + shift))
 
 
 def unit_features(task: Task) -> csr_array:
-    """Features in rows of length 1."""
+    """Features in rows of unit length."""
     return task.shared("features", lambda: csr_array(normalize(csr_array(task.features, dtype=np.float64))))
 
 
@@ -190,7 +190,7 @@ def _embedding(task: Task) -> Doubles:
 
 
 def _row_lengths(rows: csr_array, steps: list[csr_array]) -> Doubles:
-    """The length of each row of the features after some means over neighbours, without keeping these."""
+    """The length of each row of the features after some means over neighbours, which are not kept."""
     lengths = np.zeros(rows.shape[0])
     for begin in range(0, rows.shape[0], CHUNK):
         part: csr_array | None = None

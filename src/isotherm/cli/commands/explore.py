@@ -59,7 +59,7 @@ def explore(
     """
     _check(fitting, seeds)
     with Job(quiet=quiet) as job:
-        from isotherm.page.page_methods import Opening, certain_seeds, open_page
+        from isotherm.page.open_page import PageOptions, certain_seeds, open_page
 
         known, source = {}, None
         if seeds is None:
@@ -76,7 +76,9 @@ def explore(
         with exit_cleanly(), usage_errors():
             connect_to_cluster(fitting.solving)
             clf = classifier_of(fitting, known.values())
-            open_page(graph, known, clf, Opening(port=port, browser=not no_browser, log=log, name=name, source=source))
+            open_page(
+                graph, known, clf, PageOptions(port=port, browser=not no_browser, log=log, name=name, source=source)
+            )
 
 
 def _check(fitting: Fitting, seeds: str | None) -> None:

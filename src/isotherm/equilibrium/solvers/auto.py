@@ -5,28 +5,28 @@ from dataclasses import replace
 import numpy as np
 
 from isotherm import kernels
-from isotherm.arrays import Doubles, Floats
+from isotherm.arrays import Doubles
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
-from isotherm.equilibrium.solvers.base import Solution, Solver, Source, System
 from isotherm.equilibrium.solvers.cg import ConjugateGradient
+from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.direct import Direct
 from isotherm.equilibrium.solvers.elimination import Elimination
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Iteration
+from isotherm.equilibrium.solvers.system import Request, Solution, Solver, System
 
-__all__ = ["Auto"]
+__all__ = ["Auto", "ImpatientCG", "Patience"]
 
 DIRECT_NODES = 1000  # up to this many interior nodes, a direct solve is as fast as any other
 ELIMINATION_DEGREE = 2.7  # below this mean degree elimination is fastest: roads, trees, chains
 PROBE_DEGREE = 8  # below this mean degree cg may stall, so it is first tried on one column,
 PROBE_ENTRIES = 2**17  # unless the matrix has fewer entries: then one column takes as long as all,
 SMALL_DEGREE = 5  # and elimination, whose setup is fast, is chosen below this mean degree
-CHECK_EVERY = 16  # iterations of cg between two looks at its rate of convergence
-EXCESS = 1.5  # on graphs of higher mean degree, the clock gives this many times the iterations that cg still needs
+CHECK_EVERY = 16  # iterations of cg between two checks of its rate of convergence
+EXCESS = 1.5  # factor by which the absorption column overestimates iterations on graphs of higher mean degree
 
 
 class Auto:
-    """Chooses by the graph and by the first iterations; ``Solution.solver`` names the solver that was chosen.
+    """The solver "auto": chooses by the graph and the first iterations; ``Solution.solver`` names the chosen one.
 
     The choice is kept for further solves, but cg is still replaced by elimination whenever it turns out to be slow.
     """
@@ -36,103 +36,114 @@ class Auto:
         self.n_threads = n_threads
         self._chosen: Solver | None = None
 
-    def solve(
-        self,
-        values: Doubles,
-        options: SolveOptions,
-        *,
-        source: Source | None = None,
-        start: Floats | None = None,
-        closed: bool = False,
-    ) -> Solution:
-        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.base.Solver`."""
+    def solve(self, request: Request) -> Solution:
+        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.system.Solver`."""
+        options = request.options
         if self._chosen is None or options.tol is None:
-            self._chosen = self._choose(values, source, options.tol)
-        solution = self._chosen.solve(values, options, source=source, start=start, closed=closed)
+            self._chosen = self.choose(request)
+        solution = self._chosen.solve(request)
         if not isinstance(self._chosen, ImpatientCG) or not self._chosen.gave_up:
             return solution
         self._chosen = Elimination(self.system, self.n_threads)
         left = None if options.max_iter is None else options.max_iter - solution.iterations
-        second = self._chosen.solve(
-            values, replace(options, max_iter=left), source=source, start=solution.temperatures, closed=closed
-        )
+        options = replace(options, max_iter=left)
+        second = self._chosen.solve(replace(request, options=options, start=solution.temperatures))
         return replace(second, iterations=solution.iterations + second.iterations)
 
-    def _choose(self, values: Doubles, source: Source | None, tol: float | None) -> Solver:
+    def choose(self, request: Request) -> Solver:
+        """The solver that is probably fastest for a request."""
+        tol = request.options.tol
         if np.count_nonzero(self.system.interior) <= DIRECT_NODES and tol is not None:
             return Direct(self.system)
-        if kernels.active is kernels.native and tol is not None and self._stalls(values, source, tol):
+        if kernels.active is kernels.native and tol is not None and self._stalls(request, tol):
             return Elimination(self.system, self.n_threads)
         return ImpatientCG(self.system, self.n_threads)
 
-    def _stalls(self, values: Doubles, source: Source | None, tol: float) -> bool:
+    def _stalls(self, request: Request, tol: float) -> bool:
         """Whether elimination is clearly faster than cg, judged by the graph or by a trial run on one column.
 
-        In one iteration of cg heat moves along one edge, so there must be as many as edges to the farthest node.
+        Heat moves one edge per iteration of cg, so the distance to the farthest node is the least number of iterations.
         """
         if self.system.mean_degree >= PROBE_DEGREE:
             return False
         if self.system.mean_degree < ELIMINATION_DEGREE:
             return True
-        if self.system.heat.entries < PROBE_ENTRIES:
+        if self.system.conductance.entries < PROBE_ENTRIES:
             return self.system.mean_degree < SMALL_DEGREE
-        cost = _cost_of_elimination(self.system, kernels.width(values.shape[1]))
+        columns, source = request.values.shape[1], request.source
+        cost = _cost_of_elimination(self.system, kernels.width(columns))
         if self.system.depth(int(cost) + 1) > cost:
             return True
-        probe = ImpatientCG(self.system, self.n_threads, columns=values.shape[1])
-        first = None if source is None else source._replace(heat=source.heat[:, :1])
-        probe.solve(values[:, :1], SolveOptions(tol=max(tol, SINGLE_TOL), max_iter=CHECK_EVERY), source=first)
+        probe = ImpatientCG(self.system, self.n_threads, columns=columns)
+        first = None if source is None else source._replace(inflow=source.inflow[:, :1])
+        few = SolveOptions(tol=max(tol, SINGLE_TOL), max_iter=CHECK_EVERY)
+        probe.solve(Request(request.values[:, :1], few, first))
         return probe.gave_up
 
 
-class ImpatientCG(ConjugateGradient):
-    """Conjugate gradient that gives up as soon as switching to elimination would be faster.
+class Patience:
+    """Decides when cg should give up, because switching to elimination would be faster.
 
     The number of iterations that cg still needs is extrapolated from the rate at which the error falls or, before an
-    error is known, from the residual of the clock. It is compared with the cost of elimination. With the clock it was
-    1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times too little to 5 times
-    too much on seven sparse ones. The former rarely gain by elimination, so two looks in a row have to agree.
+    error is known, from the residual of the absorption column. It is compared with the cost of elimination. With the
+    absorption column it was 1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times
+    too little to 5 times too much on seven sparse ones. The former rarely gain by elimination, so two checks in a row
+    have to agree.
 
-    Parameters
-    ----------
-    columns : int, optional
-        Number of columns for which elimination would be used, if not those of this solve.
+    ``tol`` is the error at which cg is done, ``cost`` the cost of elimination in iterations of cg, and ``dense`` says
+    whether the mean degree of the graph is at least `PROBE_DEGREE`.
+    """
+
+    def __init__(self, tol: float, cost: float, *, dense: bool) -> None:
+        self.tol, self.cost, self.dense = tol, cost, dense
+        self._slow = False  # at the last check
+        self._logs: list[tuple[float, float]] = []
+
+    def gives_up(self, error: float, missing: float) -> bool:
+        """Record the error after an iteration and the missing share of the horizon; check every few iterations."""
+        self._logs.append((_log(error), _log(missing)))
+        if len(self._logs) % CHECK_EVERY:
+            return False
+        before, self._slow = self._slow, self.remaining() > self.cost
+        return self._slow and (before or not self.dense)
+
+    def remaining(self) -> float:
+        """Number of further iterations, extrapolated from the second half of those so far."""
+        error, missing = np.array(self._logs[len(self._logs) // 2 :]).T
+        if np.isfinite(error).all():
+            return _extrapolated(error[-1] - np.log(self.tol), error)
+        remaining = _extrapolated(max(missing[-1], 0) - np.log(self.tol), missing)
+        return remaining / EXCESS if self.dense else remaining
+
+
+class ImpatientCG(ConjugateGradient):
+    """Conjugate gradient that gives up when it loses `Patience`.
+
+    ``columns`` is the number of columns for which elimination would be used, if not those of this solve.
     """
 
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
         super().__init__(system, n_threads)
         self.gave_up = False
-        self._slow = False  # at the last look
         self._columns = columns
         self._followed: Convergence | None = None
-        self._logs: list[tuple[float, float]] = []  # logarithms of the error and of the missing part of the horizon
+        self._patience: Patience
 
     def stop_early(self, iteration: Iteration, convergence: Convergence) -> bool:
-        """Check the rate of convergence every few iterations."""
+        """Whether to give up."""
         if kernels.active is not kernels.native or convergence.tol == 0:
             return False
         if convergence is not self._followed:  # the next block, or the same in float64
-            self._followed, self._logs, self._slow = convergence, [], False
-        self._logs.append((_log(convergence.error), _log(iteration.horizon.missing)))
-        if len(self._logs) % CHECK_EVERY == 0:
             width = kernels.width(self._columns) if self._columns else len(iteration.report.dot) - 1
-            cost = _cost_of_elimination(self.system, width)
-            before, self._slow = self._slow, self._remaining(convergence.tol) > cost
-            self.gave_up |= self._slow and (before or self.system.mean_degree < PROBE_DEGREE)
+            cost, dense = _cost_of_elimination(self.system, width), self.system.mean_degree >= PROBE_DEGREE
+            self._followed, self._patience = convergence, Patience(convergence.tol, cost, dense=dense)
+        self.gave_up |= self._patience.gives_up(convergence.error, iteration.horizon.missing)
         return self.gave_up
 
-    def _remaining(self, tol: float) -> float:
-        """Number of further iterations, extrapolated from the second half of those so far."""
-        error, missing = np.array(self._logs[len(self._logs) // 2 :]).T
-        if np.isfinite(error).all():
-            return self._extrapolate(error[-1] - np.log(tol), error)
-        remaining = self._extrapolate(max(missing[-1], 0) - np.log(tol), missing)
-        return remaining / EXCESS if self.system.mean_degree >= PROBE_DEGREE else remaining
 
-    @staticmethod
-    def _extrapolate(to_go: float, logs: Doubles) -> float:
-        done = logs[0] - logs[-1]
-        return float(to_go * (len(logs) - 1) / done) if done > 0 else np.inf
+def _extrapolated(to_go: float, logs: Doubles) -> float:
+    done = logs[0] - logs[-1]
+    return float(to_go * (len(logs) - 1) / done) if done > 0 else np.inf
 
 
 def _cost_of_elimination(system: System, width: int) -> float:

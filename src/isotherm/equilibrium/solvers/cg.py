@@ -1,27 +1,127 @@
-"""Conjugate gradient on the interior system, with the diagonal as preconditioner, for all columns at once.
+"""Conjugate gradient with the diagonal as preconditioner, for all columns at once.
 
 On most graphs only one mode is slow: the interior as a whole warms up or cools down through the few edges to the
 boundary, while differences between nodes even out in a few steps. So each step also shifts the interior by a constant,
-chosen so that as much heat leaves it as enters (cg, deflated by the constant vector). Instead of shifting the interior
-up, the code shifts the boundary down, which has fewer nodes. If the graph has several large components, each warms up
-by itself, and is shifted by a constant of its own; then it is the interior that is shifted.
+chosen so that as much heat leaves it as enters (cg, deflated by the constant vector).
+
+The recurrence itself is `Recurrence`, and it is written once. `Descent` applies it to a block of a `System`, as the
+solver `ConjugateGradient` and harmonic measures need it. `GroupDescent` applies it to bare arrays, in which each group
+of nodes is shifted by a constant of its own, as corrections and suggestions need it.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Mask
-from isotherm.equilibrium.solvers.base import Source, System
-from isotherm.equilibrium.solvers.interior import Block
+from isotherm.equilibrium.solvers.interior import Block, Groups
 from isotherm.equilibrium.solvers.iterative import Horizon, Iteration, Iterative
+from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
-__all__ = ["ConjugateGradient", "Descent", "Pace", "balance", "ratio"]
+__all__ = ["ConjugateGradient", "Descent", "GroupDescent", "Pace", "Recurrence", "ratio"]
 
-MOST_MISSING = 0.01  # residual of the clock, for it to be kept
+MOST_MISSING = 0.01  # largest residual of the absorption column for which it is kept
 REBALANCE_EVERY = 8  # steps, so that rounding errors in the heat balance cannot grow
+
+
+class Recurrence(ABC):
+    """The recurrence of conjugate gradient on ``M x = b``, with a step length for each column.
+
+    Attributes
+    ----------
+    x, r : ndarrays of shape (rows, width)
+        The present solution and its residual ``b - M x``.
+    p, q : ndarrays
+        The present direction, and its product ``M p``.
+    report : Report
+        Measurements of the last step; ``dot`` is the energy ``r . D^-1 r`` of the residual.
+    """
+
+    x: Floats
+    r: Floats
+    p: Floats
+    q: Floats
+    report: Report
+
+    def __init__(self, width: int) -> None:
+        self._energy = np.zeros(width)  # at the last step, 0 in columns that did not move
+
+    @abstractmethod
+    def turn(self, beta: Doubles) -> None:
+        """The next direction: ``p = D^-1 r + beta p``, deflated."""
+
+    @abstractmethod
+    def product(self) -> Doubles:
+        """``q = M p``; returns the dot products of p and q, shape (width,)."""
+
+    @abstractmethod
+    def advance(self, length: Doubles) -> None:
+        """``x += length p``, ``r -= length q``; sets `report`."""
+
+    def moves(self, energy: Doubles) -> Mask:
+        """The columns that can still be improved."""
+        return energy > 0
+
+    def step(self) -> None:
+        """One iteration; the first one needs a `report`."""
+        energy = self.report.dot[:-1]
+        beta = ratio(energy, self._energy)
+        self._energy = np.where(self.moves(energy), energy, 0)
+        self.turn(beta)
+        self.advance(ratio(self._energy, self.product()))
+
+
+class GroupDescent(Recurrence):
+    """Conjugate gradient on ``(diagonal - A) x = b``, where each group of nodes is deflated by a constant.
+
+    ``graph`` is A as indptr, indices and weights; ``diagonal`` (n,) is positive in the interior and 0 elsewhere. The
+    solution so far ``x`` (n, width) and its residual ``r`` are changed in place.
+    """
+
+    def __init__(
+        self, graph: tuple[Any, ...], diagonal: Floats, groups: Groups, x: Floats, r: Floats, threads: int
+    ) -> None:
+        super().__init__(x.shape[1])
+        self.x, self.r, self._graph, self._diagonal, self._groups, self._threads = (
+            x,
+            r,
+            graph,
+            diagonal,
+            groups,
+            threads,
+        )
+        self._scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
+        self._closing = np.zeros(x.shape[1], x.dtype)
+        self.least: Doubles | float = 0.0  # a column whose energy is at most this does not move
+        self.p, self.q = (kernels.block(len(x), x.shape[1], x.dtype) for _ in range(2))
+        self.advance(np.zeros(x.shape[1]))  # measures
+
+    def balance(self) -> None:
+        """Shift x by the constants at which as much heat leaves each group as enters it."""
+        self._groups.balance(self.r, self.x, -1)
+        self.advance(np.zeros(self.x.shape[1]))
+
+    def moves(self, energy: Doubles) -> Mask:
+        """Columns whose energy is above `least`."""
+        return energy > self.least
+
+    def turn(self, beta: Doubles) -> None:
+        """The next direction, deflated in each group."""
+        self._groups.turn(self._scale, beta.astype(self.x.dtype), self.r, self.p)
+
+    def product(self) -> Doubles:
+        """``q = (diagonal - A) p``."""
+        report = kernels.active.laplacian(*self._graph, self._diagonal, self.p, self.q, self._threads)
+        return np.asarray(report[0, :-1])
+
+    def advance(self, length: Doubles) -> None:
+        """Move along p, and measure."""
+        arrays = self._scale, self._closing, length.astype(self.x.dtype), self.p, self.q, self.x, self.r
+        self.report = Report(*kernels.active.cg_step(*arrays, self._threads))
 
 
 class Pace(NamedTuple):
@@ -33,45 +133,34 @@ class Pace(NamedTuple):
     moving: Mask
 
 
-class Descent:
-    """The state of conjugate gradient on a block: one pass over the graph per step, and a step length per column.
+class Descent(Recurrence):
+    """Conjugate gradient on a block of a system.
 
-    The clock column is the expected time to absorption: the boundary has temperature 0, and the heat that enters at
-    each node is its degree.
-
-    Parameters
-    ----------
-    block : Block
-        The columns.
-    settled : float
-        A column is frozen once its residual has fallen to this fraction of the first residual. Further steps would
-        only amplify rounding errors.
-
-    Attributes
-    ----------
-    r : ndarray of shape (rows, width)
-        The residual: heat that is not balanced yet.
-    report : Report
-        Measurements of the last step.
+    The absorption column is the expected time to absorption: the boundary has temperature 0, and the heat that enters
+    at each node is its degree. Instead of shifting the interior up, the code shifts the boundary down, which has fewer
+    nodes. If the graph has several large components, the interior is shifted, by a constant for each of them. A column
+    is frozen once its residual has fallen to the fraction ``settled`` of the first one: further steps would only
+    amplify rounding errors.
     """
 
     def __init__(self, block: Block, settled: float = 0.0) -> None:
+        super().__init__(block.width)
         interior = block.interior
         self.block, self.interior, self._settled = block, interior, settled
-        self.p, self.q, self.r = block.spare, block.zeros("q", interior.rows), block.zeros("r", interior.rows)
+        self.x, self.p = block.x, block.spare
+        self.q, self.r = block.zeros("q", interior.rows), block.zeros("r", interior.rows)
         self._floor = 0.1 * float(np.finfo(block.dtype).eps)
-        self.report: Report
 
     def begin(self, times: Floats | None = None) -> None:
-        """Balance the heat and start the clock, if any, from times (rows,) that are nearly right if such are known.
+        """Balance the heat, and start the absorption column, if any, from ``times`` (rows,) if they are known.
 
         Memory is slow when it is touched for the first time. So p and r, which are 0, are left to the kernels, which
         have several threads.
         """
         block, interior, source = self.block, self.interior, self.block.source
-        degree, clock = interior.degree[interior.rows], block.clock
+        degree, column = interior.degree[interior.rows], block.absorption_column
         if times is not None:
-            block.x[:, clock] = times
+            block.x[:, column] = times
         cold = not (block.values.any() or block.offset.any() or block.x.any())  # so that (D - A) x = 0
         if interior.added(np.array([float(not cold)]))[0]:
             block.hold(block.x)
@@ -81,47 +170,59 @@ class Descent:
                 self.p.fill(0)
         if source is not None:
             early = source.nodes < len(self.q)
-            self.q[source.nodes[early], : block.columns] -= source.heat[early]
+            self.q[source.nodes[early], : block.columns] -= source.inflow[early]
         if times is not None:
-            self.q[:, clock] -= degree
+            self.q[:, column] -= degree
         self._balance(self.q, -1)
         if block.timed and times is None:
             mean_time = self._mean_time()
-            self.q[:, clock] = mean_time * interior.outflow.each - degree
-            block.x[:, clock] = np.where(degree > 0, mean_time, 0)
-        self._steps, self._energy = 0, np.zeros(block.width)
-        self._advance(np.ones(block.width))  # r -= q
+            self.q[:, column] = mean_time * interior.outflow.each - degree
+            block.x[:, column] = np.where(degree > 0, mean_time, 0)
+        self._steps, self._energy, self._warmth = 0, np.zeros(block.width), np.zeros(block.width)
+        self.advance(np.ones(block.width))  # r -= q
         self._least = self._settled**2 * self.report.dot[:-1]
         self._moving = np.ones(block.width, bool)
 
     def step(self) -> None:
         """One iteration; columns that have converged up to rounding do not move."""
-        block, interior = self.block, self.interior
         self._steps += 1
         if self._steps % REBALANCE_EVERY == 0:
             self._balance(self.r, 1)
-        report, energy = self.report, self.report.dot[:-1]
-        turn = ratio(energy, self._energy).astype(block.dtype)
-        self._moving &= energy >= self._least
-        moves = self._moving & (report.residual > self._floor * report.size)[:-1]
-        self._energy = np.where(moves, energy, 0)
-        leaving = interior.turn(turn, self.r, self.p)
-        warmth = leaving / interior.outflow.total if interior.groups is None else np.zeros(block.width)
-        if interior.groups is not None:
-            interior.groups.deflate(self.p[interior.rows])
-        self.p[interior.system.boundary] = warmth
-        interior.complete(self.p)
-        length = ratio(self._energy, interior.laplacian(self.p, self.q))
-        self._advance(length)
-        block.offset -= length * warmth
+        super().step()
 
-    def _balance(self, heat: Floats, sign: int) -> None:
-        """Shift the temperatures so that the heat, plus or minus what leaves, sums to 0."""
+    def moves(self, energy: Doubles) -> Mask:
+        """Columns that are not frozen, and whose residual is above rounding."""
+        self._moving &= energy >= self._least
+        return self._moving & (self.report.residual > self._floor * self.report.size)[:-1]
+
+    def turn(self, beta: Doubles) -> None:
+        """The next direction; the shift is at the boundary, or in each group."""
+        interior, groups = self.interior, self.interior.groups
+        leaving = interior.turn(beta.astype(self.block.dtype), self.r, self.p)
+        self._warmth = leaving / interior.outflow.total if groups is None else np.zeros(self.block.width)
+        if groups is not None:
+            groups.deflate(self.p[interior.rows])
+        self.p[interior.system.boundary] = self._warmth
+        interior.complete(self.p)
+
+    def product(self) -> Doubles:
+        """``q = (D - A) p``."""
+        return self.interior.laplacian(self.p, self.q)
+
+    def advance(self, length: Doubles) -> None:
+        """Move along p, and measure."""
+        block = self.block
+        arrays = self.p, self.q, block.x, self.r
+        self.report = self.interior.advance(block.closing, length.astype(block.dtype), *arrays)
+        block.offset -= length * self._warmth
+
+    def _balance(self, excess: Floats, sign: int) -> None:
+        """Shift the temperatures so that the excess, plus or minus the outflow of the shift, sums to 0."""
         block, groups = self.block, self.interior.groups
         if groups is not None:
-            groups.balance(heat, block.x, -sign)
+            groups.balance(excess, block.x, -sign)
             return
-        block.offset += sign * self.interior.outflow.balance(heat)
+        block.offset += sign * self.interior.outflow.balance(excess)
         block.hold(block.x)
 
     def _mean_time(self) -> Any:
@@ -138,19 +239,20 @@ class Descent:
         return Pace(self._steps, self.block.offset.copy(), self._energy, self._moving.copy())
 
     def resume(self, pace: Pace, directions: Floats) -> None:
-        """Go on where another descent was, given its temperatures in ``block.x`` and its directions ``p``."""
+        """Continue another descent, given its temperatures in ``block.x`` and its directions ``p``."""
         block, interior, source = self.block, self.interior, self.block.source
         block.offset[:] = pace.offset
         block.hold(block.x)
         interior.laplacian(block.whole, self.q)
         self.r[:] = -self.q
         if block.timed:
-            self.r[:, block.clock] += interior.degree[interior.rows]
+            self.r[:, block.absorption_column] += interior.degree[interior.rows]
         if source is not None:
             early = source.nodes < len(self.r)
-            self.r[source.nodes[early], : block.columns] += source.heat[early]
+            self.r[source.nodes[early], : block.columns] += source.inflow[early]
         self.p.fill(0)
-        self._advance(np.zeros(block.width))  # measures
+        self._warmth = np.zeros(block.width)
+        self.advance(np.zeros(block.width))  # measures
         self.p[interior.rows] = directions
         self._steps, self._energy, self._moving = pace.steps, pace.energy, pace.moving
         self._least = np.zeros(block.width)
@@ -162,10 +264,10 @@ class Descent:
 
     @property
     def horizon(self) -> Horizon:
-        """The longest expected time to absorption, by the current state of the clock."""
-        clock = self.block.clock
-        longest = self.report.size[clock] + abs(self.block.offset[clock])
-        return Horizon(float(longest), float(self.report.residual[clock]))
+        """The longest expected time to absorption, by the current state of the absorption column."""
+        column = self.block.absorption_column
+        longest = self.report.size[column] + abs(self.block.offset[column])
+        return Horizon(float(longest), float(self.report.residual[column]))
 
     def clear(self) -> None:
         """Reset all arrays, so that the memory can be reused."""
@@ -173,23 +275,14 @@ class Descent:
             array.fill(0)
         self.block.offset.fill(0)
 
-    def _advance(self, length: Doubles) -> None:
-        block = self.block
-        arrays = self.p, self.q, block.x, self.r
-        self.report = self.interior.advance(block.closing, length.astype(block.dtype), *arrays)
-
 
 class ConjugateGradient(Iterative):
-    """Conjugate gradient with the diagonal as preconditioner.
+    """The solver "cg".
 
-    Once the residual of the clock is below 1, the clock gives an upper bound on the time to absorption. On the
-    bipartite graph of a directed graph, half of the nodes are eliminated, which halves the number of iterations. The
-    residual is 0 at eliminated nodes, so the clock counts only the time spent at the others.
-
-    Parameters
-    ----------
-    times : ndarray of shape (n,), optional
-        Times to absorption that are nearly right, for the clock to start from.
+    Once the residual of the absorption column is below 1, that column gives an upper bound on the time to absorption.
+    On the bipartite graph of a directed graph, half of the nodes are eliminated, which halves the number of
+    iterations. The residual is 0 at eliminated nodes, so only the time spent at the others counts. If approximate
+    ``times`` (n,) to absorption are given, the absorption column starts from them.
     """
 
     name = "cg"
@@ -206,7 +299,7 @@ class ConjugateGradient(Iterative):
 
     def offset(self, values: Doubles, source: Source | None) -> Doubles:
         """The temperature at which as much heat enters the interior as leaves it."""
-        return balance(self.system, values, source)
+        return self.system.balance(values, source)
 
     def iterate(self, block: Block) -> Iterator[Iteration]:
         """Iterate until rounding prevents further progress."""
@@ -221,20 +314,11 @@ class ConjugateGradient(Iterative):
                 return
 
     def times(self, block: Block) -> Floats | None:
-        """The clock, if its residual is small."""
+        """The absorption column, if its residual is small."""
         if block.interior.halved or self._missing > MOST_MISSING:
             return None
-        times = block.x[:, block.clock] + block.offset[block.clock]
+        times = block.x[:, block.absorption_column] + block.offset[block.absorption_column]
         return np.where(self.system.interior, times, 0).astype(block.dtype)
-
-
-def balance(system: System, values: Doubles, source: Source | None = None) -> Doubles:
-    """The temperature of each column at which as much heat enters the interior as leaves it, shape (k,)."""
-    total = system.flux.sum()
-    if not total > 0:
-        return values.mean(axis=0)
-    entering = system.flux @ values
-    return (entering if source is None else entering + source.heat.sum(axis=0, dtype=np.float64)) / total
 
 
 def ratio(a: Doubles, b: Doubles) -> Doubles:

@@ -1,26 +1,23 @@
-"""A direct sparse solver (SuperLU) for small systems: exact up to rounding on any graph."""
+"""Direct solvers for small systems: sparse factorisation, and elimination that no weights can spoil."""
 
-import time
 from functools import cached_property
 
 import numpy as np
 from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import SuperLU, splu
 
-from isotherm.arrays import Doubles, Floats
-from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio, with_closing
-from isotherm.equilibrium.solvers.accuracy.horizon import mean_rounding, verified_horizon
-from isotherm.equilibrium.solvers.base import Solution, Source, System
-from isotherm.equilibrium.solvers.exact import MOST_NODES, Exact
+from isotherm.arrays import Doubles
+from isotherm.equilibrium.solvers.convergence import largest_ratio, mean_rounding, verified_horizon, with_closing
+from isotherm.equilibrium.solvers.system import Request, Solution, System
 
-__all__ = ["Direct"]
+__all__ = ["Direct", "Exact"]
 
+MOST_NODES = 1500  # interior nodes for exact elimination: time grows with their third power, to a few seconds
 POOR = 1e-4  # a bound on the error above this, and above the tolerance, calls for exact elimination
 
 
 class Direct:
-    """Factorises the interior matrix once; each column then costs two triangular solves."""
+    """The solver "direct": factorises the interior matrix once (SuperLU); each column costs two triangular solves."""
 
     name = "direct"
 
@@ -28,7 +25,7 @@ class Direct:
         self.system = system
         self.interior = np.flatnonzero(system.interior)
         self.degree = system.degree[self.interior]
-        self.rows = system.heat.to_scipy().astype(np.float64)[self.interior]
+        self.rows = system.conductance.to_scipy().astype(np.float64)[self.interior]
 
     @cached_property
     def factors(self) -> SuperLU | None:
@@ -47,21 +44,13 @@ class Direct:
         return verified_horizon(self.system, times)
 
     @cached_property
-    def exact(self) -> Exact | None:
+    def exact(self) -> "Exact | None":
         """A solver that needs no horizon, for systems that are small enough for it."""
         return Exact(self.system) if len(self.interior) <= MOST_NODES else None
 
-    def solve(
-        self,
-        values: Doubles,
-        options: SolveOptions,
-        *,
-        source: Source | None = None,
-        start: Floats | None = None,
-        closed: bool = False,
-    ) -> Solution:
-        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.base.Solver`."""
-        began = time.perf_counter()
+    def solve(self, request: Request) -> Solution:
+        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.system.Solver`."""
+        values, source, tol, closed = request.values, request.source, request.options.tol, request.closed
         entering = 0.0 if source is None else source.everywhere(len(self.system.degree))[self.interior]
         temperatures = np.full((len(self.system.degree), values.shape[1]), np.nan)
         offset = values.mean(axis=0)  # so that a constant boundary gives exactly constant temperatures
@@ -86,8 +75,8 @@ class Direct:
         )
         if not np.isfinite(self.horizon):
             error = bound = np.inf
-        if bound > max(options.tol or 0.0, POOR) and self.exact is not None:
-            return self.exact.solve(values, options, source=source, closed=closed)
+        if bound > max(tol or 0.0, POOR) and self.exact is not None:
+            return self.exact.solve(request)
         temperatures += offset
         temperatures[self.system.boundary] = values
         return Solution(
@@ -97,15 +86,80 @@ class Direct:
             residual=rest,
             error=min(error, bound),
             error_bound=bound,
-            converged=options.tol is not None and min(error, bound) <= options.tol,
-            seconds=time.perf_counter() - began,
+            converged=tol is not None and min(error, bound) <= tol,
         )
 
     def _residual(self, temperatures: Doubles) -> Doubles:
         neighbours = self.rows @ np.nan_to_num(temperatures)  # an interior node has no unreached neighbour
         return neighbours - self.degree[:, None] * temperatures[self.interior]
 
-    def _solve(self, heat: Doubles) -> Doubles:
+    def _solve(self, inflow: Doubles) -> Doubles:
         if not len(self.interior):
-            return heat
-        return np.full(heat.shape, np.inf) if self.factors is None else self.factors.solve(heat)
+            return inflow
+        return np.full(inflow.shape, np.inf) if self.factors is None else self.factors.solve(inflow)
+
+
+class Exact:
+    """Elimination without subtraction, for small systems whose weights differ by many orders of magnitude.
+
+    Ordinary elimination subtracts the weights of a node from its degree. If a node is tied to the boundary only by a
+    weight that is tiny compared with the others, the difference is lost to rounding and the matrix becomes singular.
+    Here a node is removed from the graph instead, and its neighbours are joined to each other (the star-mesh
+    transform): only sums, products and quotients of positive numbers occur. So each entry of the answer has a small
+    relative error, whatever the weights are (Grassmann, Taksar and Heyman 1985; O'Cinneide 1993).
+
+    Interior nodes are removed one after another from a dense matrix; each solve is a back substitution.
+    """
+
+    name = "exact"
+
+    def __init__(self, system: System, n_threads: int | None = None) -> None:
+        self.system = system
+        inside, outside = np.flatnonzero(system.interior), system.boundary
+        rows = system.conductance.to_scipy().astype(np.float64)[inside]
+        fewest_first = np.argsort(np.diff(rows.indptr), kind="stable")
+        self.order, rows = inside[fewest_first], rows[fewest_first]
+        self.shares = np.concatenate([rows[:, self.order].toarray(), rows[:, outside].toarray()], axis=1)
+        self.pivots = np.empty(len(self.order))
+        for node, row in enumerate(self.shares):
+            row[: node + 1] = 0  # removed nodes, and itself
+            self.pivots[node] = row.sum()
+            row /= self.pivots[node]
+            near = node + 1 + np.flatnonzero(self.shares[node + 1 :, node])  # symmetric: its neighbours below
+            links = self.shares[near, node].copy()
+            self.shares[near] += links[:, None] * row
+            self.shares[near, near] = 0
+
+    def solve(self, request: Request) -> Solution:
+        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.system.Solver`."""
+        values, tol, closed = request.values, request.options.tol, request.closed
+        n, count = len(self.system.degree), len(self.order)
+        offset = values.mean(axis=0)  # a constant boundary then gives a constant, exactly
+        inflow = np.zeros((count, values.shape[1]))
+        if request.source is not None:
+            inflow = request.source.everywhere(n)[self.order]
+            for node, row in enumerate(self.shares):  # heat moves on to the neighbours
+                inflow[node + 1 :] += np.outer(row[node + 1 : count], inflow[node])
+        x = np.concatenate([np.zeros((count, values.shape[1])), values - offset])
+        for node in range(count - 1, -1, -1):
+            x[node] = self.shares[node, node + 1 :] @ x[node + 1 :] + inflow[node] / self.pivots[node]
+        temperatures = np.full((n, values.shape[1]), np.nan)
+        temperatures[self.order] = x[:count] + offset
+        temperatures[self.system.boundary] = values
+        spread = self.system.spread(temperatures, closed=closed)
+        away = with_closing(np.abs(x), closed).max(axis=0, initial=0)
+        size = np.where(away > 0, away + np.abs(with_closing(offset[None], closed))[0], 0)
+        eps = float(np.finfo(np.float64).eps)
+        error = float(largest_ratio((count + 1) * eps * size, spread))
+        bound = float(
+            largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread)
+        )  # O'Cinneide's bound on relative errors
+        return Solution(
+            temperatures=temperatures,
+            solver=self.name,
+            iterations=0,
+            residual=error,
+            error=error,
+            error_bound=bound,
+            converged=tol is not None and error <= tol,
+        )

@@ -6,11 +6,10 @@ fill-in edges is kept (Kyng and Sachdeva 2016; Gao, Kyng and Spielman 2023). The
 sparse as the graph. Its solve M^-1 r carries heat over any distance, and also estimates the current error.
 
 Temperatures are stored in float64. Corrections are computed in float32, which halves the memory traffic. Each round
-recomputes the residual in float64, goes on in the last search direction, and removes all but a small part of the error.
+recomputes the residual in float64, continues in the last search direction, and reduces the error by a large factor.
 If float32 stops making progress, float64 takes over.
 """
 
-import time
 from typing import Any
 
 import numpy as np
@@ -19,21 +18,20 @@ from numpy.typing import NDArray
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.accuracy.convergence import PRECONDITIONED, largest_ratio
-from isotherm.equilibrium.solvers.accuracy.horizon import mean_rounding, verified_horizon
-from isotherm.equilibrium.solvers.base import Solution, Source, System
-from isotherm.equilibrium.solvers.cg import balance, ratio
+from isotherm.equilibrium.solvers.cg import ratio
+from isotherm.equilibrium.solvers.convergence import PRECONDITIONED, largest_ratio, mean_rounding, verified_horizon
 from isotherm.equilibrium.solvers.interior import deviations
+from isotherm.equilibrium.solvers.system import Request, Solution, Source, System
 from isotherm.graphs import Csr
 from isotherm.kernels import Report, Stride
 
 __all__ = ["Elimination"]
 
-SEED = 20200827  # of the sampling, so that results are reproducible
+SEED = 20200827  # random seed of the sampling, so that results are reproducible
 DOMAIN = 1 << 13  # nodes in a domain, whose part of the factor and of a block fits in the cache of a core
-TYPES: tuple[type[np.floating], ...] = (np.float32, np.float64)  # the second is for bridges too weak for the first
+TYPES: tuple[type[np.floating], ...] = (np.float32, np.float64)  # float64 is for edges too weak for float32
 CLOSE = 1e-3  # tolerance of times to absorption
-SLACK = 100.0  # by how much the bound exceeds the error, at least
+SLACK = 100.0  # the error is taken to be at least the bound divided by this
 MAX_ITER = 1000
 ROUND = 1e-4  # factor by which a round reduces the error
 ENOUGH = 0.9  # a round aims at this part of the tolerance, so that rounding does not cause another round
@@ -42,7 +40,7 @@ DRIFT = 0.1  # a direction is dropped if the energy of its residual is off by th
 
 
 class Elimination:
-    """The solver. Its system is renumbered: the interior in order of elimination, then the boundary."""
+    """The solver "elimination". It renumbers the system: the interior in order of elimination, then the boundary."""
 
     name = "elimination"
 
@@ -50,37 +48,26 @@ class Elimination:
         self.whole = system
         self.threads = kernels.thread_count(n_threads)
         interior = system.interior.view(np.uint8)
-        order, pivots, *factor = kernels.active.eliminate(*system.heat, interior, SEED, DOMAIN, self.threads)
+        order, pivots, *factor = kernels.active.eliminate(*system.conductance, interior, SEED, DOMAIN, self.threads)
         self.factor = factor
         self.types = TYPES[1:] if system.wide else TYPES
         self.pivots = {dtype: pivots.astype(dtype) for dtype in self.types}
         self.numbering = np.concatenate([order, system.boundary.astype(np.int32)])
         self.inside = slice(len(order))
-        self.heat = Csr(*kernels.active.renumber(*system.heat, self.numbering))
+        self.conductance = Csr(*kernels.active.renumber(*system.conductance, self.numbering))
         self.degree = system.degree[self.numbering]
         self.degree[len(order) :] = 0
         self.scale = 1 / self.degree[self.inside]
         self._horizon: float | None = None
 
-    def solve(
-        self,
-        values: Doubles,
-        options: SolveOptions,
-        *,
-        source: Source | None = None,
-        start: Floats | None = None,
-        closed: bool = False,
-    ) -> Solution:
-        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.base.Solver`."""
-        began = time.perf_counter()
-        run = _Run(self, values, options, source, closed)
-        if start is not None:
-            run.begin(start[self.numbering[self.inside]])
+    def solve(self, request: Request) -> Solution:
+        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.system.Solver`."""
+        run, tol = _Run(self, request), request.options.tol
         run.finish()
         bound = self._bound(run) if self.whole.wide else np.inf
         error = min(max(run.error, bound / SLACK), bound) if self.whole.wide else run.error
         temperatures = run.temperatures()
-        temperatures[self.whole.boundary] = values
+        temperatures[self.whole.boundary] = request.values
         return Solution(
             temperatures=temperatures,
             solver=self.name,
@@ -88,23 +75,18 @@ class Elimination:
             residual=run.residual,
             error=error,
             error_bound=bound,
-            converged=options.tol is not None and error <= options.tol,
-            seconds=time.perf_counter() - began,
+            converged=tol is not None and error <= tol,
         )
 
     def _bound(self, run: "_Run") -> float:
         """A bound on the error by the absorption time, for weights that differ too much to trust the factor."""
         if self._horizon is None:
-            degree = self.whole.degree[self.whole.interior, None]
-            clock = _Run(
-                self,
-                np.zeros((len(self.whole.boundary), 1)),
-                SolveOptions(tol=CLOSE),
-                Source(np.flatnonzero(self.whole.interior), degree),
-                False,
+            inside, cold = np.flatnonzero(self.whole.interior), np.zeros((len(self.whole.boundary), 1))
+            absorption = _Run(
+                self, Request(cold, SolveOptions(tol=CLOSE), Source(inside, self.whole.degree[inside, None]))
             )
-            clock.finish()
-            times = np.nan_to_num(clock.temperatures()[:, 0])
+            absorption.finish()
+            times = np.nan_to_num(absorption.temperatures()[:, 0])
             times[self.whole.boundary] = 0
             self._horizon = verified_horizon(self.whole, times)
         if not np.isfinite(self._horizon):
@@ -116,26 +98,24 @@ class Elimination:
 class _Run:
     """The solve of a block of columns."""
 
-    def __init__(
-        self, solver: Elimination, values: Doubles, options: SolveOptions, source: Source | None, closed: bool
-    ) -> None:
+    def __init__(self, solver: Elimination, request: Request) -> None:
+        values, source, options = request.values, request.source, request.options
         self.solver, self.tol, self.progress = solver, options.tol or 0.0, options.progress
         self.max_iter = options.max_iter or MAX_ITER
         self.columns = values.shape[1]
         self.width = kernels.width(self.columns)
-        self.offset = balance(solver.whole, values, source)
+        self.offset = solver.whole.balance(values, source)
         self.source = None if source is None else source.everywhere(len(solver.whole.degree))[solver.numbering]
         self.x, self.excess = (kernels.block(len(solver.degree), self.width, np.float64) for _ in range(2))
         self.x[solver.inside.stop :, : self.columns] = deviations(values, self.offset)
         self.closing = np.zeros(self.width, np.float32)
-        self.closing[: self.columns] = closed
-        self.watched = np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
+        self.closing[: self.columns] = request.closed
+        self.watched = np.append(np.arange(self.columns), [self.width] if request.closed else []).astype(np.intp)
         self.iterations = 0
         self.error = self.residual = np.inf
-
-    def begin(self, start: Floats) -> None:
-        """Set the temperatures of the interior; NaN means unknown."""
-        self.x[self.solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
+        if request.start is not None:
+            start = request.start[solver.numbering[solver.inside]]
+            self.x[solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
 
     @property
     def least_spread(self) -> Doubles:
@@ -176,9 +156,9 @@ class _Run:
 
     def _find_excess(self) -> None:
         """Set ``excess`` to the heat that leaves each node beyond what enters it: 0 at equilibrium."""
-        heat, degree = self.solver.heat, self.solver.degree
-        weights = None if heat.weights is None else heat.weights.astype(np.float64, copy=False)
-        graph = heat.indptr, heat.indices, weights
+        indptr, indices, weights = self.solver.conductance
+        weights, degree = None if weights is None else weights.astype(np.float64, copy=False), self.solver.degree
+        graph = indptr, indices, weights
         kernels.active.laplacian(*graph, degree, self.x, self.excess, self.solver.threads)
         if self.source is not None:
             self.excess[:, : self.columns] -= self.source
@@ -187,11 +167,11 @@ class _Run:
         report = Report(*kernels.active.moments(self.closing.astype(np.float64), self.x, self.solver.threads))
         every = report.spread(len(self.x))[self.watched]
         whole = self.solver.whole
-        if whole.reading is None:
+        if whole.output is None:
             return every
         x = np.empty((len(whole.degree), self.columns))
         x[self.solver.numbering] = self.x[:, : self.columns]
-        return whole.read_spread(lambda rows: x[rows], every, x.dtype, closed=len(every) > self.columns)
+        return whole.output_spread(lambda rows: x[rows], every, x.dtype, closed=len(every) > self.columns)
 
     def _improve(self, descent: "_Descent", spread: Doubles) -> bool:
         """One round of cg; returns whether its correction reduces the error."""
@@ -209,7 +189,7 @@ class _Run:
 
 
 class _Descent:
-    """Conjugate gradient in one precision: a correction to temperatures, and the direction to go on in.
+    """Conjugate gradient with the factor as preconditioner, in one precision: a correction, and the next direction.
 
     Attributes
     ----------
@@ -221,7 +201,7 @@ class _Descent:
 
     def __init__(self, solver: Elimination, closing: Floats) -> None:
         dtype, inside = closing.dtype.type, solver.inside
-        indptr, indices, weights = solver.heat
+        indptr, indices, weights = solver.conductance
         self._threads, self._scale = solver.threads, solver.scale
         self._factor = solver.pivots[dtype], *solver.factor
         self._graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)

@@ -1,7 +1,7 @@
 """A system in the form that the kernels need, and blocks of columns on it.
 
 A block stores temperatures as deviations from a constant per column. Deviations are small, so float32 is accurate
-enough for them. One more column, the clock, measures how long heat travels before it is absorbed.
+enough for them. One more column, the absorption column, measures how long heat travels before it is absorbed.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Mask
-from isotherm.equilibrium.solvers.base import Source, System
+from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
 __all__ = [
@@ -26,23 +26,15 @@ __all__ = [
     "interior_groups",
 ]
 
-
-MOST_GROUPS = 32  # components that warm up by themselves
-LEAST_VOLUME = 0.005  # part of the sum of all interior degrees, for a component to count as large;
-LEAST_NODES = 64  # and its interior nodes: of a few of them, little but rounding errors would be left
+MOST_GROUPS = 32  # large components, each deflated by a constant of its own
+LEAST_VOLUME = 0.005  # a large component has at least this share of the sum of all interior degrees,
+LEAST_NODES = 64  # and so many interior nodes: smaller components would be dominated by rounding
 
 
 class Outflow:
     """The heat that leaves the interior when all of it is one degree warmer than the boundary.
 
-    Parameters
-    ----------
-    each : ndarray of shape (n,)
-        Heat that leaves each node.
-    threads : int
-        Number of threads.
-    added : callable, optional
-        Sums over all parts of the system; see `Interior.added`.
+    ``each`` (n,) is the heat that leaves each node; ``added`` sums over all parts of the system, see `Interior.added`.
     """
 
     def __init__(self, each: Floats, threads: int, added: Callable[[Doubles], Doubles] | None = None) -> None:
@@ -51,51 +43,47 @@ class Outflow:
         total = self._added(each.sum(dtype=np.float64, keepdims=True))
         self.total = float(total[0]) or np.inf  # without outflow, multiples are 0
 
-    def balance(self, heat: Floats) -> Doubles:
+    def balance(self, excess: Floats) -> Doubles:
         """Subtract multiples of the outflow, so that each column sums to 0; return the multiples, shape (k,)."""
-        closing = np.zeros(heat.shape[1], heat.dtype)
-        sums = Report(*kernels.active.moments(closing, heat, self._threads)).sum[:-1]
+        closing = np.zeros(excess.shape[1], excess.dtype)
+        sums = Report(*kernels.active.moments(closing, excess, self._threads)).sum[:-1]
         warmth = self._added(sums) / self.total
-        kernels.active.cool(self.each, warmth.astype(heat.dtype), heat, self._threads)
+        kernels.active.cool(self.each, warmth.astype(excess.dtype), excess, self._threads)
         return warmth
 
 
 class Groups:
-    """The same for several groups of nodes that no edge joins, each of which warms up or cools down by itself.
+    """Groups of nodes that no edge joins, each of which warms up or cools down by itself.
 
-    Parameters
-    ----------
-    each : ndarray of shape (n,)
-        Heat that leaves each node.
-    group : ndarray of shape (n,)
-        The number of the group of each interior node, -1 for none, and elsewhere.
-    degree : ndarray of shape (n,)
-        Degrees of the interior nodes.
-    threads : int
-        Number of threads.
-
-    Attributes
-    ----------
-    volume : ndarray of shape (groups,)
-        The sum of the degrees in each group.
+    ``each`` (n,) is the heat that leaves a node if its whole group is one degree warmer than the boundary. ``group``
+    (n,) numbers the group of each interior node, -1 for nodes in no group. ``volume`` sums the degrees in each group.
     """
 
     def __init__(self, each: Floats, group: NDArray[np.int32], degree: Floats, threads: int) -> None:
-        self.each, self._group, self._threads = each, group, threads
+        self.each, self._group, self._threads = np.where(group >= 0, each, 0), group, threads
         self._count = int(group.max(initial=-1)) + 1
-        leaving, self.volume = (self._sums(part[:, None], None)[:, 0] for part in (each, degree))
+        leaving, self.volume = (self._sums(part[:, None], None)[:, 0] for part in (self.each, degree))
         self._total = np.where(leaving > 0, leaving, np.inf)[:, None]
 
     @property
     def mean_time(self) -> Doubles:
-        """Of the group of each node: the time to absorption if all its nodes had the same, 0 outside the interior."""
+        """The time to absorption at each node if it were constant in its group (n,); 0 for nodes in no group."""
         return np.where(self._group >= 0, (self.volume / self._total[:, 0])[self._group], 0)
 
-    def balance(self, heat: Floats, x: Floats, sign: int) -> None:
-        """Shift x in each group so that its heat, plus or minus the outflow of x, sums to 0."""
-        amounts = -self._warmth(heat, None).astype(heat.dtype)
-        kernels.active.group_shift(self._group, self.each, amounts, heat, self._threads)
+    def balance(self, excess: Floats, x: Floats, sign: int) -> None:
+        """Shift x in each group so that ``excess``, plus or minus the outflow of the shift, sums to 0 there."""
+        amounts = -self._warmth(excess, None).astype(excess.dtype)
+        kernels.active.group_shift(self._group, self.each, amounts, excess, self._threads)
         self._shift(x, sign * amounts)
+
+    def turn(self, scale: Floats, beta: Floats, r: Floats, p: Floats) -> None:
+        """The next direction of cg, ``p = scale r + beta p``, shifted in each group so that no heat leaves it."""
+        weight = self.each if self._count == 1 else None  # the sum over a single group needs no pass of its own
+        leaving = kernels.active.cg_turn(scale, weight, beta, r, p, self._threads)[:1, :-1]
+        if weight is None:
+            self.deflate(p)
+        else:
+            self._shift(p, -(leaving / self._total).astype(p.dtype))
 
     def deflate(self, p: Floats) -> None:
         """Shift a direction in each group so that no heat leaves it."""
@@ -116,15 +104,9 @@ class Groups:
 def group_of_components(component: NDArray[np.int32], degree: Floats) -> NDArray[np.int32] | None:
     """The number of the group of each component; None if there are not two large ones.
 
-    Each large component is a group, and all others are one more. If these are only a few nodes, they are in no group:
-    their number is -1.
-
-    Parameters
-    ----------
-    component : ndarray of shape (n,)
-        The number of the component of each node.
-    degree : ndarray of shape (n,)
-        Degrees of the interior nodes, 0 elsewhere.
+    Each large component is a group, and all others together are one more. If the others have only a few nodes, they
+    are in no group: their number is -1. ``component`` (n,) numbers the component of each node, and ``degree`` (n,) is
+    0 outside the interior.
     """
     if np.count_nonzero(np.bincount(component) >= LEAST_NODES) < 2:
         return None
@@ -147,20 +129,11 @@ def interior_groups(number: NDArray[np.int32], component: NDArray[np.int32], deg
 class Interior:
     """A system in one floating-point type, set up once for any number of blocks.
 
-    Solvers reach the kernels through it, so that a system can be in several parts, each in a process of its own: all
-    sums and maxima go through `added` and `joined`, and `complete` brings rows that belong to others up to date.
+    Solvers call the kernels through it, so that a system can be split over processes: sums and maxima go through
+    `added`, `largest` and `joined`, and `complete` updates the rows that belong to other processes.
 
-    Parameters
-    ----------
-    system : System
-        The system.
-    dtype
-        float32 or float64.
-    threads : int
-        Number of threads.
-    halved : bool
-        Whether to iterate only on the first half of a bipartite graph. The nodes of the other half are eliminated:
-        each has the mean temperature of its neighbours, which are all in the first half.
+    If ``halved``, only the first half of a bipartite graph is iterated on. The nodes of the other half are eliminated:
+    each has the mean temperature of its neighbours, which are all in the first half.
 
     Attributes
     ----------
@@ -169,7 +142,7 @@ class Interior:
     degree, scale : ndarrays of shape (n,)
         Degrees of the interior nodes and their inverses, 0 elsewhere.
     graph : tuple
-        The matrix of conductivities: indptr, indices, weights.
+        The matrix of weights: indptr, indices, weights.
     reads_all : bool
         Whether the rows of all nodes are read as temperatures, not only those that are iterated on.
     """
@@ -182,7 +155,7 @@ class Interior:
         inside = system.interior
         self.degree = np.where(inside, system.degree, 0).astype(dtype)
         self.scale = np.divide(1, system.degree, out=np.zeros(len(inside)), where=inside).astype(dtype)
-        indptr, indices, weights = system.heat
+        indptr, indices, weights = system.conductance
         self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
 
     @property
@@ -192,11 +165,11 @@ class Interior:
 
     @cached_property
     def outflow(self) -> Outflow:
-        """What leaves the nodes that are iterated on."""
+        """The heat that leaves the nodes that are iterated on."""
         return self.find_outflow()
 
     def find_outflow(self) -> Outflow:
-        """Find what leaves the nodes that are iterated on."""
+        """Compute `outflow`."""
         if self.halved:
             warm = kernels.block(len(self.degree), kernels.WIDTHS[0], self.dtype)
             warm[self.system.boundary] = 1
@@ -204,13 +177,13 @@ class Interior:
             q = kernels.block(len(self.degree[self.rows]), kernels.WIDTHS[0], self.dtype)
             self.laplacian(warm, q)
             return Outflow(-q[:, 0], self.threads, self.added)
-        _, end, weight = self.system.heat.entries_at(self.system.boundary)
+        _, end, weight = self.system.conductance.entries_at(self.system.boundary)
         leaving = np.bincount(end, weight * self.system.interior[end], minlength=len(self.degree))
         return Outflow(leaving.astype(self.dtype), self.threads)
 
     @cached_property
     def groups(self) -> Groups | None:
-        """The large components and, as one more group, all others; None if there are not two large ones."""
+        """The large components, and one more group for all others; None if there are not two large ones."""
         component = self.system.component
         if component is None:
             return None
@@ -234,15 +207,15 @@ class Interior:
         return int(self.added(np.array([np.count_nonzero(nodes[self.rows])], np.float64))[0])
 
     def added(self, sums: Doubles) -> Doubles:
-        """Sums over all parts of the system, given those of this part: here it is in one piece."""
+        """Sums over all parts of the system, given the sums of this part; here there is one part."""
         return sums
 
     def largest(self, values: Doubles) -> Doubles:
-        """Maxima over all parts of the system, given those of this part."""
+        """Maxima over all parts of the system."""
         return values
 
     def joined(self, report: Report) -> Report:
-        """Measurements of all parts of the system, given those of this part."""
+        """Measurements of all parts of the system."""
         return report
 
     def turn(self, beta: Floats, r: Floats, p: Floats) -> Doubles:
@@ -262,44 +235,31 @@ class Interior:
         return self.added(kernels.active.laplacian(*rows, x, out, self.threads)[0, :-1])
 
     def complete(self, x: Floats, source: Source | None = None) -> None:
-        """Set eliminated nodes to the mean of their neighbours, plus what a source adds to it."""
+        """Set eliminated nodes to the mean of their neighbours, plus the effect of a source."""
         if not self.halved:
             return
         rest = slice(self.rows.stop, len(x))
         self.average(rest, x, x[rest], source)
 
     def average(self, rows: slice, x: Floats, out: Floats, source: Source | None) -> None:
-        """Means over the neighbours of interior nodes, plus what a source adds to them."""
+        """Means over the neighbours of interior nodes, plus the effect of a source."""
         indptr, indices, weights = self.graph
         ends = indptr[rows.start : rows.stop + 1]
         kernels.active.average(ends, indices, weights, self.scale[rows], x, out, self.threads)
         if source is not None:
             inside = (source.nodes >= rows.start) & (source.nodes < rows.stop)
             nodes = source.nodes[inside]
-            heated = self.scale[nodes, None] * source.heat[inside]
-            out[nodes - rows.start, : source.heat.shape[1]] += heated.astype(out.dtype, copy=False)
+            heated = self.scale[nodes, None] * source.inflow[inside]
+            out[nodes - rows.start, : source.inflow.shape[1]] += heated.astype(out.dtype, copy=False)
 
 
 class Block:
-    """Columns of temperatures, as deviations from ``offset``, and the clock.
-
-    Parameters
-    ----------
-    interior : Interior
-        The system.
-    values : ndarray of shape (s, k)
-        Temperatures of the boundary, up to 15 columns, or 16 without the clock.
-    offset : ndarray of shape (k,)
-        The constant of each column.
-    source : Source, optional
-        Heat that enters at interior nodes.
-    timed : bool
-        Whether there is a clock.
+    """Up to 16 columns of temperatures, as deviations from ``offset``; the last is the absorption column, if ``timed``.
 
     Attributes
     ----------
-    clock : int
-        The column of the clock; the one after the last, if there is none.
+    absorption_column : int
+        The index of the absorption column; the index after the last column, if there is none.
     x : ndarray of shape (n, width) or less
         The rows of the nodes that are iterated on.
     spare : ndarray of shape (n, width)
@@ -318,7 +278,7 @@ class Block:
         timed: bool = True,
     ) -> None:
         self.interior, self.system, self.values, self.source = interior, interior.system, values, source
-        self.columns = self.clock = values.shape[1]
+        self.columns = self.absorption_column = values.shape[1]
         self.timed, self.width = timed, kernels.width(self.columns + timed)
         self.offset = np.zeros(self.width)
         self.offset[: self.columns] = offset
@@ -328,14 +288,14 @@ class Block:
         self.hold(self.x)
 
     def zeros(self, name: str, rows: slice = slice(None)) -> Floats:
-        """An array of the shape of the block, or of some of its rows: a new one, or one of this name in memory."""
+        """A zero array in the shape of the block or of some of its rows; reused by name if the system has a memory."""
         count, memory = len(self.interior.scale[rows]), self.system.memory
         make = kernels.block if memory is None else partial(memory.zeros, name)
         return make(count, self.width, self.dtype)
 
     @property
     def deviations(self) -> Floats:
-        """The columns of temperatures, without the clock."""
+        """The columns of temperatures, without the absorption column."""
         return self.x[:, : self.columns]
 
     def hold(self, x: Floats) -> None:
@@ -348,7 +308,7 @@ class Block:
         x[boundary] = held
 
     def watch(self, closed: bool) -> NDArray[np.intp]:
-        """The columns of a report that are temperatures: those of the block and, if closed, the one left out."""
+        """The columns of a report that are temperatures, including the one left out if they are closed."""
         self.closing[: self.columns] = closed
         return np.append(np.arange(self.columns), [self.width] if closed else []).astype(np.intp)
 
@@ -382,9 +342,9 @@ class Block:
         return found[:, : self.columns]
 
     def temperatures(self, dtype: DTypeLike | None = None) -> Floats:
-        """All rows as temperatures, NaN where unreached; of a part of a system, its own rows.
+        """All rows as temperatures, NaN where unreached; only own rows if the system is one of several parts.
 
-        As float64 they keep heat that is too little to change a float32 temperature: what has only just arrived.
+        With float64, small deviations are not lost when the offset is added.
         """
         x, offset = self.whole if self.interior.reads_all else self.x, self.offset[: self.columns]
         temperatures: Floats = np.empty((len(x), self.columns), dtype or self.dtype)

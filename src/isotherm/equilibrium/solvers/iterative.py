@@ -1,6 +1,5 @@
-"""Common base of sweeps and cg: the choice of precision, and the loop until the error is small enough."""
+"""Solvers that improve a block step by step: the common loop, and the simplest of them, the paper's sweeps."""
 
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import ClassVar, NamedTuple
@@ -10,12 +9,12 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.accuracy.convergence import Convergence
-from isotherm.equilibrium.solvers.base import Solution, Source, System
+from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.interior import Block, Interior
+from isotherm.equilibrium.solvers.system import Request, Solution, Source, System
 from isotherm.kernels import Report
 
-__all__ = ["SINGLE_TOL", "Horizon", "Iteration", "Iterative"]
+__all__ = ["SINGLE_TOL", "Horizon", "Iteration", "Iterative", "Sweeps"]
 
 SINGLE_TOL = 1e-4  # smaller tolerances need float64
 SINGLE_EPS = float(np.finfo(np.float32).eps) / 2
@@ -72,27 +71,16 @@ class Iterative(ABC):
         """Whether to stop before the tolerance is met."""
         return False
 
-    def solve(
-        self,
-        values: Doubles,
-        options: SolveOptions,
-        *,
-        source: Source | None = None,
-        start: Floats | None = None,
-        closed: bool = False,
-    ) -> Solution:
-        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.base.Solver`.
-
-        Iterate in float32 while its rounding error is below the tolerance, then continue in float64.
-        """
-        began = time.perf_counter()
-        iterations = 0
+    def solve(self, request: Request) -> Solution:
+        """Find the equilibrium: in float32 while its rounding error is below the tolerance, then in float64."""
+        values, options, start, iterations = request.values, request.options, request.start, 0
         exact_start = start is not None and options.tol is None  # float32 would round what the sweeps begin from
         for dtype in [np.float64] if exact_start else self._precisions(options.tol):
-            block = Block(self._interior(dtype), values, self.offset(values, source), source)
+            offset = self.offset(values, request.source)
+            block = Block(self._interior(dtype), values, offset, request.source)
             if start is not None:
                 block.begin(start)
-            convergence = self._convergence(block, options.tol, closed)
+            convergence = self._convergence(block, options.tol, request.closed)
             iterations, finished = self._run(block, convergence, options, iterations)
             start = temperatures = block.temperatures(np.float64 if options.tol is None else block.dtype)
             if finished:
@@ -105,7 +93,6 @@ class Iterative(ABC):
             error=convergence.error,
             error_bound=convergence.error_bound,
             converged=convergence.done,
-            seconds=time.perf_counter() - began,
             times=self.times(block) if convergence.done else None,
         )
 
@@ -116,8 +103,8 @@ class Iterative(ABC):
         for iteration in self.iterate(block):
             iterations += 1
             convergence.update(iteration.report, iteration.horizon.bound)
-            if convergence.in_doubt and self.system.reading is not None:
-                convergence.narrow(self._read_spread(block, iteration.report.spread(convergence.n_reached)))
+            if convergence.in_doubt and self.system.output is not None:
+                convergence.narrow(self._output_spread(block, iteration.report.spread(convergence.n_reached)))
             if options.progress is not None:
                 options.progress(iterations, convergence.error)
             early = self.stop_early(iteration, convergence)
@@ -136,10 +123,10 @@ class Iterative(ABC):
         watched, wide = block.watch(closed), self.system.wide
         return Convergence(tol or 0.0, watched, n_reached, eps, rounding, wide=wide, n_interior=n_interior)
 
-    def _read_spread(self, block: Block, every: Doubles) -> Doubles:
-        """The spread of the columns that are watched, over the rows that are read."""
+    def _output_spread(self, block: Block, every: Doubles) -> Doubles:
+        """The spread of the watched columns over the output rows."""
         closed = bool(block.closing.any())
-        return self.system.read_spread(block.at, every[block.watch(closed)], block.dtype, closed=closed)
+        return self.system.output_spread(block.at, every[block.watch(closed)], block.dtype, closed=closed)
 
     def _interior(self, dtype: type[np.floating]) -> Interior:
         if dtype not in self._interiors:
@@ -149,3 +136,43 @@ class Iterative(ABC):
     def _precisions(self, tol: float | None) -> list[type[np.floating]]:
         single = tol is None or (tol >= SINGLE_TOL and self.system.least_horizon * SINGLE_EPS <= tol)
         return [np.float32, np.float64] if single and not self.system.wide else [np.float64]
+
+
+class Sweeps(Iterative):
+    """The paper's iteration ``X <- Q X + R Y`` (eq. 4): each node takes the mean temperature of its neighbours.
+
+    The absorption column starts at 1 in the interior and 0 on the boundary. After k sweeps it holds ``Q^k 1``, the
+    probability that a random walk has not been absorbed yet. Summed over k, it gives the expected time to absorption.
+    """
+
+    name = "sweeps"
+    default_max_iter = 10_000
+
+    def offset(self, values: Doubles, source: Source | None) -> Doubles:
+        """The mean temperature of the seeds."""
+        return values.mean(axis=0)
+
+    def iterate(self, block: Block) -> Iterator[Iteration]:
+        """Sweep forever, swapping two arrays."""
+        interior, walked = block.interior, 1.0
+        block.x[self.system.interior, block.absorption_column] = 1
+        while True:
+            arrays = interior.scale, block.closing, block.x, block.spare
+            report = Report(*kernels.active.sweep(*interior.graph, *arrays, interior.threads))
+            if block.source is not None:
+                report = _add_inflow(block, block.source, report)
+            block.x, block.spare = block.spare, block.x
+            surviving = float(report.size[block.absorption_column])
+            yield Iteration(report, Horizon(walked, surviving))
+            walked += surviving
+
+
+def _add_inflow(block: Block, source: Source, report: Report) -> Report:
+    """Add the heat that enters during a sweep, and correct the measurements."""
+    scale, columns = block.interior.scale[source.nodes, None], block.columns
+    block.spare[source.nodes, :columns] += (scale * source.inflow).astype(block.dtype)
+    steps, after = (np.column_stack([each, each @ -block.closing]) for each in (block.spare - block.x, block.spare))
+    largest = np.abs(steps).max(axis=0, initial=0)
+    size = np.abs(after).max(axis=0, initial=0)
+    sums, squares = (np.add.reduce(after**power, axis=0, dtype=np.float64) for power in (1, 2))
+    return Report(report.dot, largest, largest, sums, squares, size)

@@ -2,17 +2,16 @@
 
 An interior node f has the mean temperature of its neighbours. So it can be left out, if each pair of its neighbours i
 and j is joined by an edge of weight ``w_fi w_fj / d_f`` instead: the temperatures of all other nodes stay the same (the
-Schur complement of a Laplacian is a Laplacian). What is left, the core, is a smaller problem of the same kind, and one
-on which cg takes fewer iterations, because chains and dangling trees are gone. On a power-law graph of mean degree 7, a
+Schur complement of a Laplacian is a Laplacian). What is left, the core, is a smaller problem of the same kind. cg
+takes fewer iterations on it, because chains and dangling trees are gone. On a power-law graph of mean degree 7, a
 third of the nodes and a third of the iterations are left; on the coauthors of DBLP, a sixth of the nodes.
 
 Nodes are eliminated in rounds, each an independent set. A round is taken back if the next iterations would cost more.
-One more set stays in the core, as its last nodes: cg leaves them out as it goes, at no cost (`System.half`). That saves
+One more independent set stays in the core, as its last nodes: cg eliminates them at no cost (`System.half`). That saves
 a sixth of the iterations on the power-law graph. All this pays only if there are many columns: the rounds take as long
 as solving about a hundred.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -23,76 +22,43 @@ from scipy.sparse import csr_array, diags_array
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.solvers.accuracy.convergence import largest_ratio
-from isotherm.equilibrium.solvers.accuracy.reading import Rows
-from isotherm.equilibrium.solvers.base import Memory, Solution, Solver, Source, System
-from isotherm.equilibrium.solvers.cg import balance
+from isotherm.equilibrium.solvers.convergence import largest_ratio
+from isotherm.equilibrium.solvers.system import Memory, Request, Rows, Solution, Solver, System
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
 __all__ = ["Core", "Reduced"]
 
-ROW_COST = 8  # of an iteration for one row, in entries
+ROW_COST = 8  # cost of a row in an iteration, in entries
 DEGREES = (2, 3, 4, 6, 8, 12)  # nodes with at most so many neighbours are eliminated, round by round
-LEAST_GAIN = 0.01  # part of the cost that a round must save
-ORDER_SEED = 0  # of the choice between neighbours that could both be eliminated
+LEAST_GAIN = 0.01  # share of the cost that a round must save
+ORDER_SEED = 0  # random seed of the order in which neighbours are considered
 
 
 class Reduced:
-    """A solver that passes the core on to another one.
-
-    Parameters
-    ----------
-    system : System
-        The system.
-    make : callable
-        Makes the solver of the core.
-    n_threads : int, optional
-        Number of threads.
-    """
+    """A solver that eliminates nodes, and has another solver, which ``make`` makes, solve for the rest."""
 
     def __init__(self, system: System, make: Callable[[System], Solver], n_threads: int | None = None) -> None:
         self._system, self._make = system, make
         self.core = Core(system, kernels.thread_count(n_threads))
         self._solver = make(self.core.system)
 
-    def solve(
-        self,
-        values: Doubles,
-        options: SolveOptions,
-        *,
-        source: Source | None = None,
-        start: Floats | None = None,
-        closed: bool = False,
-    ) -> Solution:
-        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.base.Solver`."""
-        if source is not None:  # heat may enter at nodes that were eliminated
-            return self._make(self._system).solve(values, options, source=source, start=start, closed=closed)
-        began = time.perf_counter()
-        begin = None if start is None else start[self.core.nodes]
-        solution = self._solver.solve(values, options, start=begin, closed=closed)
-        temperatures, rounding = self.core.everywhere(solution.temperatures[: self.core.half], values)
-        return replace(
-            solution,
-            temperatures=temperatures,
-            error_bound=solution.error_bound + rounding,
-            times=None,
-            seconds=time.perf_counter() - began,
-        )
+    def solve(self, request: Request) -> Solution:
+        """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.system.Solver`."""
+        if request.source is not None:  # heat may enter at nodes that were eliminated
+            return self._make(self._system).solve(request)
+        begin = None if request.start is None else request.start[self.core.nodes]
+        solution = self._solver.solve(replace(request, start=begin))
+        temperatures, rounding = self.core.everywhere(solution.temperatures[: self.core.half], request.values)
+        bound = solution.error_bound + rounding
+        return replace(solution, temperatures=temperatures, error_bound=bound, times=None)
 
 
 class Core:
     """What is left of the reached nodes of a system after elimination.
 
-    Attributes
-    ----------
-    system : System
-        The smaller system. Its boundary is that of the whole one, in the same order.
-    nodes : ndarray of int
-        Its nodes, as numbers of the whole system.
-    half : int
-        Of its last nodes, from this one on, no two are neighbours.
+    It is a smaller ``system`` with the same boundary, in the same order. ``nodes`` are its nodes, as numbers of the
+    whole system; from node ``half`` on, no two are neighbours.
     """
 
     def __init__(self, whole: System, threads: int) -> None:
@@ -101,14 +67,16 @@ class Core:
         matrix, self.nodes, self.half = _apart_last(matrix, self.nodes, whole.interior[self.nodes])
         rounds.append(_Round.of(matrix, self.nodes, slice(self.half, None)))
         self._numbering = np.concatenate([self.nodes[: self.half], *(part.nodes for part in reversed(rounds))])
-        place = np.full(whole.heat.n, -1)
+        place = np.full(whole.conductance.n, -1)
         place[self._numbering] = np.arange(len(self._numbering))
         self._rounds = {np.dtype(np.float64): [part.renumbered(place) for part in reversed(rounds)]}
         component = None if whole.component is None else whole.component[self.nodes]
-        heat = Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
+        conductance = Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
         reached, boundary = np.ones(len(self.nodes), bool), place[whole.boundary]
-        self._memory, reading = Memory(), _Reading(self)
-        self.system = System(heat, boundary, heat.sums, reached, self.half, reading, component, self._memory)
+        self._memory, degree = Memory(), conductance.sums
+        self.system = System(
+            conductance, boundary, degree, reached, self.half, _WholeOutput(self), component, self._memory
+        )
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
         """Temperatures of all nodes of the whole system, given those of the core (half, k) and of the boundary.
@@ -116,7 +84,7 @@ class Core:
         Also returns a bound on the rounding errors of this step, relative to the spread of a column.
         """
         columns, dtype = temperatures.shape[1], temperatures.dtype
-        offset = balance(self._whole, values).astype(dtype)  # so that constant columns stay constant
+        offset = self._whole.balance(values).astype(dtype)  # so that constant columns stay constant
         full = self._extended(temperatures, -offset)
         report = self._report(full, np.zeros(full.shape[1], dtype))
         means = sum(2 + int(np.diff(part.indptr).max(initial=0)) for part in self._rounds_of(dtype))
@@ -134,11 +102,11 @@ class Core:
         closing[:columns] = closed
         watched = np.append(np.arange(columns), [full.shape[1]] if closed else []).astype(np.intp)
         every = self._report(full, closing).spread(len(full))[watched]
-        if self._whole.reading is None:
+        if self._whole.output is None:
             return every
         found = np.zeros((len(self._whole.degree), columns), x.dtype)
         found[self._numbering] = full[:, :columns]
-        return self._whole.read_spread(lambda rows: found[rows], every, x.dtype, closed=closed)
+        return self._whole.output_spread(lambda rows: found[rows], every, x.dtype, closed=closed)
 
     def _report(self, full: Floats, closing: Floats) -> Report:
         return Report(*kernels.active.moments(closing, full, self._threads))
@@ -159,8 +127,8 @@ class Core:
         return self._rounds[dtype]
 
 
-class _Reading(NamedTuple):
-    """Reads the temperatures of the whole system off those of the core; see `Spread`."""
+class _WholeOutput(NamedTuple):
+    """Computes the spread of the whole system from the temperatures of the core; see `Spread`."""
 
     core: Core
 
@@ -170,7 +138,7 @@ class _Reading(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The entries of eliminated nodes, and one over their degrees."""
+    """The entries of eliminated nodes, and their inverse degrees."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
@@ -195,7 +163,7 @@ class _Round(NamedTuple):
         return cls(nodes[out], csr_array((rows.data, nodes[rows.indices], rows.indptr), rows.shape))
 
     def renumbered(self, place: Ints) -> _Rows:
-        """The same with other numbers for the nodes at the far ends."""
+        """The same, with the nodes at the far ends renumbered."""
         matrix = self.matrix
         indptr, indices = matrix.indptr.astype(np.int64), place[matrix.indices].astype(np.int32)
         return _Rows(indptr, indices, matrix.data, 1 / matrix.sum(axis=1))
@@ -204,8 +172,8 @@ class _Round(NamedTuple):
 def _eliminated(system: System) -> tuple[csr_array, Ints, list[_Round]]:
     """The matrix of the core, its nodes, and the rounds in which all others were eliminated."""
     nodes, rounds = np.flatnonzero(system.reached), list[_Round]()
-    matrix, free = system.heat.to_scipy().astype(np.float64), system.interior[nodes]
-    if len(nodes) < system.heat.n:
+    matrix, free = system.conductance.to_scipy().astype(np.float64), system.interior[nodes]
+    if len(nodes) < system.conductance.n:
         matrix = matrix[nodes][:, nodes]
     for most in DEGREES:
         while True:
@@ -220,10 +188,7 @@ def _eliminated(system: System) -> tuple[csr_array, Ints, list[_Round]]:
 
 
 def _apart_last(matrix: csr_array, nodes: Ints, free: Mask) -> tuple[csr_array, Ints, int]:
-    """The same matrix and nodes in another order: as many nodes as possible that are no neighbours come last.
-
-    Also returns the number of the others.
-    """
+    """The matrix and nodes, reordered so that a maximal independent set comes last; and the number of the others."""
     apart, candidates = np.zeros(len(nodes), bool), free
     while (more := _independent(matrix, candidates)).any():
         apart |= more

@@ -1,11 +1,11 @@
-// The page: it asks the server for the state, draws it, and tells the server what a person does.
+// The page: it asks the server for the state, draws it, and sends what a person does to the server.
 import { Palette } from "./colours.js";
 import { $, ask, fill, make, many, named, percent } from "./dom.js";
 import { GraphMap } from "./map.js";
 import { Panel } from "./panel.js";
 
 const LETTERS = "qwertyuiopasdfghjklzxcvbnm";
-const SEED = 255; // the level of a seed
+const SEED = 255; // the shade of a seed
 
 class Page {
   constructor() {
@@ -19,7 +19,7 @@ class Page {
     this.map = new GraphMap($("map"), $("over"), {
       select: (node) => this.select(node, false), hover: (...place) => this.hover(...place),
     });
-    this.map.told = (drawn, inside) => {
+    this.map.onSample = (drawn, inside) => {
       $("drawn").hidden = drawn === inside;
       $("drawn").textContent = `${drawn.toLocaleString("en")} of ${many(inside, "node")} drawn: zoom in for more`;
     };
@@ -35,7 +35,7 @@ class Page {
     events.onerror = () => { $("busy").textContent = "the server does not answer"; };
   }
 
-  // Ask for the state, one question at a time; whatever happens meanwhile is asked for again.
+  // Ask for the state, one request at a time; if something changes meanwhile, ask again.
   async refresh() {
     if (this.loading) { this.again = true; return this.loading; }
     this.loading = (async () => {
@@ -48,7 +48,7 @@ class Page {
     this.loading = null;
   }
 
-  // Take in a state when those before are done with, unless it is older.
+  // Show a state after all earlier ones have been shown; an older state is dropped.
   take(state) {
     const turn = this.turn.then(() => (this.state && state.version < this.state.version ? null : this.takeIn(state)));
     this.turn = turn.catch(() => {});
@@ -133,7 +133,7 @@ class Page {
     $("skip").textContent = rows.length ? `Skip ${this.state.suggestions.indexOf(this.toSkip()) + 1}` : "Skip";
   }
 
-  // Class numbers: those with a hue first, then by size.
+  // Class numbers: classes with a hue first, then by size.
   legendOrder() {
     const { classes } = this.state;
     return classes.map((_, code) => code).sort((a, b) => (classes[a].hue < 0) - (classes[b].hue < 0)
@@ -224,7 +224,7 @@ class Page {
     tip.style.top = `${y + 14}px`;
   }
 
-  // How certain the label of a node is, if that is known.
+  // How certain the label of a node is, if known.
   certainty(node) {
     const level = this.map.levels[node];
     return level === SEED ? ", a seed" : this.state.calibrated && this.map.codes[node] ? `, ${percent(level / (SEED - 1))}` : "";
@@ -276,7 +276,7 @@ class Page {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // The suggestion that is selected, or the first.
+  // The selected suggestion, or the first one.
   toSkip() {
     return this.state.suggestions.find((each) => each.id === this.selected) || this.state.suggestions[0];
   }
@@ -355,5 +355,5 @@ class Page {
 }
 
 const page = new Page();
-window.isotherm = page; // for tests and the curious
+window.isotherm = page; // for tests
 page.begin();

@@ -1,5 +1,5 @@
-// Colours: hue is the class, strength the confidence. Ten hues that people with colour-blindness can tell apart, in
-// light and dark; letters in the legend and names on the map say the same in words.
+// Colours: the hue shows the class, the strength the confidence. The ten hues, in light and dark, can be told apart
+// with colour-blindness too; letters in the legend and names on the map say the same in words.
 
 const HUES = {
   light: ["#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855"],

@@ -15,7 +15,7 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-// Replace the children of an element. The keyboard stays where it was: at what has the same text, or the same place.
+// Replace the children of an element. The keyboard focus moves to the child with the same text, or the same place.
 export function fill(element, ...children) {
   const stops = () => [...element.querySelectorAll("button, [tabindex]")];
   const before = stops(), at = before.indexOf(document.activeElement);
@@ -29,7 +29,7 @@ export const percent = (share) => `${share >= 0.0995 || share === 0 ? Math.round
 
 export const many = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`;
 
-// Text on an element whose direction follows its first letter, so that other scripts read right.
+// Set the text of an element; its direction follows its first letter, for scripts that run from right to left.
 export const named = (text, className = "name") => make("bdi", { class: className, title: text.slice(0, 300) }, text);
 
 export async function ask(path, said) {

@@ -1,14 +1,14 @@
-// The map: sigma draws points and edges, a canvas above it rings, numbers and names.
+// The map: sigma draws points and edges; a canvas above it has rings, numbers and names.
 
 const FEW = 500, SOME = 5000, ALL = 100000, SAMPLE = 50000, RINGS = 3000;
-const NAMED = 40; // classes whose name is on the map
+const NAMED = 40; // class names on the map
 
-// A program that draws no second, hidden picture by which sigma would find the node under the mouse: `nearest` does.
+// A program without the hidden picture by which sigma finds the node under the mouse; `nearest` finds it instead.
 const unpicked = (Program) => class extends Program {
   constructor(gl, _, renderer) { super(gl, null, renderer); }
 };
 
-// The middle of the nodes in the densest 3 x 3 fields, and how many nodes there are in all.
+// The mean position of the nodes in the densest 3 x 3 cells, and the number of all nodes.
 function densest(sums, wide) {
   const field = wide * wide, around = [-wide - 1, -wide, -wide + 1, -1, 0, 1, wide - 1, wide, wide + 1];
   const total = (start, cell) => around.reduce((sum, step) => sum + sums[start + cell + step], 0);
@@ -35,12 +35,12 @@ export class GraphMap {
     this.selected = -1;
     this.seeds = [];
     this.suggestions = [];
-    this.names = undefined; // null for a large graph, once that is known
+    this.names = undefined; // null once the server has said that the graph is too large
     this.spots = [];
     this.links = [];
   }
 
-  // Positions (2n numbers) and edges (pairs) come once.
+  // Positions (2n numbers) and edges (pairs) are sent once.
   place(positions, edges) {
     this.positions = positions;
     this.n = positions.length / 2;
@@ -54,7 +54,7 @@ export class GraphMap {
       defaultEdgeType: "line", edgeProgramClasses: { line: Sigma.rendering.EdgeLineProgram }, // the fastest without a graphics card
       defaultDrawNodeHover: () => {}, minCameraRatio: 0.005, maxCameraRatio: 3,
     });
-    if (this.n > ALL) { this.sigma.setCustomBBox(this.extent()); this.sigma.refresh(); } // of all nodes, not of those shown
+    if (this.n > ALL) { this.sigma.setCustomBBox(this.extent()); this.sigma.refresh(); } // the extent of all nodes, not only of the nodes shown
     this.sigma.on("afterRender", () => { this.added = false; this.annotate(); });
     this.findSpots();
     this.annotate();
@@ -69,7 +69,7 @@ export class GraphMap {
     new ResizeObserver(() => this.sigma && this.sigma.refresh({ skipIndexation: true })).observe(this.container);
   }
 
-  // Mouse and fingers. Sigma's own listeners go: at each move they read a pixel, which waits for the last frame.
+  // Mouse and touch. Sigma's own listeners are removed: at each move they read a pixel, which waits for the last frame.
   listen() {
     const [mouse, fingers] = [this.sigma.getMouseCaptor(), this.sigma.getTouchCaptor()];
     for (const captor of [mouse, fingers]) captor.removeAllListeners();
@@ -101,7 +101,7 @@ export class GraphMap {
     return { x: [left, right], y: [low, high] };
   }
 
-  // The nodes to draw: all, or of a large graph 50,000 in view, seeds and suggestions among them.
+  // The nodes to draw: all nodes, or for a large graph 50,000 in view, including seeds and suggestions.
   sampled() {
     if (this.n <= ALL) return Array.from({ length: this.n }, (_, i) => i);
     const wanted = new Set([...this.seeds, ...this.suggestions, ...(this.selected >= 0 ? [this.selected] : [])]);
@@ -113,13 +113,13 @@ export class GraphMap {
       const x = this.positions[2 * i], y = this.positions[2 * i + 1];
       if (x >= left && x <= right && y >= low && y <= high) inside.push(i);
     }
-    this.told(Math.min(inside.length, SAMPLE), inside.length);
+    this.onSample(Math.min(inside.length, SAMPLE), inside.length);
     const stride = Math.max(1, inside.length / SAMPLE);
     for (let at = 0; at < inside.length; at += stride) wanted.add(inside[Math.floor(at)]);
     return [...wanted].sort((one, other) => one - other);
   }
 
-  // Draw these nodes too, if they are not: of a large graph only some are.
+  // Draw these nodes too: of a large graph, only some are drawn.
   include(nodes) {
     if (!this.sigma || this.n <= ALL) return;
     for (const i of nodes) {
@@ -138,7 +138,7 @@ export class GraphMap {
     return this.n <= 100 ? 8 : this.n <= FEW ? 6 : this.n <= SOME ? 3.4 : this.n <= 20000 ? 2.2 : 1.6;
   }
 
-  // A graph for sigma. It is filled before sigma sees it: sigma does a lot of work for each node that comes later.
+  // A graph for sigma, complete before sigma gets it: sigma does a lot of work for each node that is added later.
   filled(nodes, edges) {
     const graph = new graphology.Graph({ multi: true, type: "undirected" });
     for (const i of nodes) graph.addNode(i, this.point(i));
@@ -161,14 +161,14 @@ export class GraphMap {
     return this.palette.of(this.hues[code] ?? -1, this.levels[i] / 255);
   }
 
-  // Draw these nodes, or all, in their present colours; sigma need not place or sort them again.
+  // Draw these nodes, or all, in their present colours, without placing or sorting them again.
   recolour(changed = null) {
     if (!this.sigma) return;
     const nodes = [];
     for (const i of changed ?? this.shown) {
       const colour = this.colour(i), drawn = this.graph.hasNode(i) ? this.graph.getNodeAttributes(i) : null;
       if (!drawn || drawn.color === colour) continue;
-      drawn.color = colour; // no event for each
+      drawn.color = colour; // set directly, so that no event is sent for each node
       nodes.push(String(i));
     }
     this.findSpots();
@@ -182,9 +182,9 @@ export class GraphMap {
     this.recolour();
   }
 
-  // Where the name of each class goes: the densest 3 x 3 of 32 x 32 fields, by its nodes above the strip.
+  // Where the name of each class goes: the densest 3 x 3 of 32 x 32 cells, by its nodes above the strip.
   findSpots() {
-    const wide = 34, field = wide * wide, sizes = new Map(); // fields have a border
+    const wide = 34, field = wide * wide, sizes = new Map(); // 32 cells and a border
     for (const code of this.codes) if (code) sizes.set(code - 1, (sizes.get(code - 1) ?? 0) + 1);
     const named = [...sizes].sort((one, other) => other[1] - one[1]).slice(0, NAMED).map(([code]) => code);
     const sums = new Map([...named, this.isolated].map((code) => [code, new Float64Array(3 * field)])); // counts, sums of x and y
@@ -201,7 +201,7 @@ export class GraphMap {
     return this.sigma.graphToViewport({ x: this.positions[2 * i], y: this.positions[2 * i + 1] });
   }
 
-  // The node that is drawn nearest to a point on the screen, within 10 pixels, or -1.
+  // The node drawn nearest to a point on the screen, within 10 pixels; -1 if there is none.
   nearest(x, y) {
     const here = this.sigma.viewportToGraph({ x, y }), there = this.sigma.viewportToGraph({ x: x + 10, y });
     const most = (there.x - here.x) ** 2 + (there.y - here.y) ** 2;
@@ -237,7 +237,7 @@ export class GraphMap {
     if (camera) camera.animate({ x: camera.x + 0.15 * right * camera.ratio, y: camera.y + 0.15 * up * camera.ratio }, { duration: 120 });
   }
 
-  // Before the next frame, once, however often it is asked for.
+  // Draw before the next frame, once for any number of calls.
   annotateSoon() {
     if (!this.sigma || this.annotating) return;
     this.annotating = true;
@@ -267,7 +267,7 @@ export class GraphMap {
     this.drawSelected(pen);
   }
 
-  // Below the map are the small components, if there are any: say so.
+  // A note on the strip of small components below the map.
   drawStripNote(pen) {
     if (this.strip === undefined) {
       this.strip = { nodes: 0, x: Infinity, y: Infinity };
@@ -297,7 +297,7 @@ export class GraphMap {
     pen.globalAlpha = 1;
   }
 
-  // Text with a border in the colour of the ground; false if it would cover an earlier one.
+  // Write a text with a border in the background colour; false if it would cover an earlier text.
   write(pen, text, x, y, font, colour, taken) {
     pen.font = font;
     const short = text.length > 40 ? text.slice(0, 39) + "…" : text;
@@ -323,7 +323,7 @@ export class GraphMap {
     }
   }
 
-  // Names of classes, a little higher or lower where a suggestion or another name is.
+  // Names of classes, moved up or down where they would cover a suggestion or another name.
   drawSpots(pen, inView) {
     const taken = [...this.suggestions.slice(0, 10), ...(this.selected >= 0 ? [this.selected] : [])].map((i) => {
       const { x, y } = this.at(i);
@@ -363,7 +363,7 @@ export class GraphMap {
     if (this.selectedName && this.n > FEW) this.write(pen, this.selectedName, x, spot.y + 22, "bold 13px sans-serif", this.palette.ink, []);
   }
 
-  // The map as a picture: what sigma and the canvas above it show now.
+  // The map as a picture: what sigma and the canvas show now.
   picture() {
     this.sigma.refresh();
     const out = document.createElement("canvas");

@@ -1,9 +1,9 @@
-// The neighbourhood: the node in the middle, its neighbours around it, the paths to its strongest seeds upwards.
+// The neighbourhood: the node in the middle, its neighbours around it, and paths to its strongest seeds above.
 import { fill, make } from "./dom.js";
 
 const WIDTH = 280, HEIGHT = 200, X = 140, Y = 100, FONT = 8;
-const SHORT = 18; // characters of a name
-const NAMED_UP_TO = 16; // neighbours
+const SHORT = 18; // characters of a name that are shown
+const NAMED_UP_TO = 16; // neighbours whose names are shown
 
 export function drawNear(svg, { nodes, links, paths }, { colour, select }) {
   const spots = places(nodes, paths);
@@ -23,7 +23,7 @@ export function drawNear(svg, { nodes, links, paths }, { colour, select }) {
   fill(svg, ...lines, ...dots, ...names(nodes, paths, spots));
 }
 
-// By keyboard: Tab reaches one node, arrow keys the next or the one before, Enter selects.
+// Keyboard: Tab reaches one node, arrow keys move to the next or the previous one, Enter selects.
 function go(event, dots, at) {
   const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
   if (step) {
@@ -36,7 +36,7 @@ function go(event, dots, at) {
   event.stopPropagation();
 }
 
-// Where each node goes: paths are rays upwards, other neighbours one or two arcs below.
+// Where each node goes: paths are rays upwards, other neighbours are on one or two arcs below.
 function places(nodes, paths) {
   const spots = new Map([[nodes[0].id, [X, Y]]]);
   const put = (id, far, angle) => spots.set(id, [X + 1.25 * far * Math.cos(angle), Y + far * Math.sin(angle)]);
@@ -52,7 +52,7 @@ function places(nodes, paths) {
   return spots;
 }
 
-// Names beside their nodes, where they cover no other name and no node; those that find no room are left out.
+// Names next to their nodes, where they cover no other name and no node; a name without such a place is left out.
 function names(nodes, paths, spots) {
   const known = new Map(nodes.map((each) => [each.id, each.name]));
   const others = nodes.length - 1 - new Set(paths.flat()).size <= NAMED_UP_TO ? nodes.map((each) => each.id) : [];
@@ -67,7 +67,7 @@ function names(nodes, paths, spots) {
   });
 }
 
-// The first of six places around a node at which a name of this width is inside the picture and covers nothing.
+// The first of six places around a node where a name of this width is inside the picture and covers nothing.
 function freePlace([x, y], wide, taken) {
   const high = FONT + 2, away = 8;
   const corners = [

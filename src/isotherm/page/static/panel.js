@@ -1,9 +1,9 @@
-// The right side: the selected node, why it has its label, and what is around it.
+// The right side: the selected node, why it has its label, and its neighbourhood.
 import { $, ask, fill, make, many, named, percent } from "./dom.js";
 import { drawNear } from "./near.js";
 
 const CHOICES = 6, FEW_SEEDS = 20;
-const NEIGHBOURS_AFTER = 150; // milliseconds
+const NEIGHBOURS_AFTER = 150; // milliseconds after which neighbours are shown without the reasons
 
 export class Panel {
   constructor(page) {
@@ -18,7 +18,7 @@ export class Panel {
     $("nothing").hidden = false;
   }
 
-  // Show a node, or show it again because something has changed; the reasons change only with the fit.
+  // Show a node, or update it after a change; the reasons change only with the fit.
   async show(id) {
     const node = await ask(`api/node/${id}`), reason = `${id} ${this.page.state.fits}`;
     if (this.page.selected !== id) return;
@@ -34,7 +34,7 @@ export class Panel {
     if (this.reason !== reason) { this.reason = reason; await this.explain(id); }
   }
 
-  // Another node: until its reasons are known, say that they are looked for.
+  // Show another node; until its reasons arrive, say that they are being looked for.
   wait(node) {
     this.near = null;
     $("why").hidden = node.seed || node.label === null;
@@ -62,14 +62,14 @@ export class Panel {
     }));
   }
 
-  // The name of a class after a dot of its colour.
+  // The name of a class, after a dot in its colour.
   inColour(label, tag, className = "") {
     const dot = make("i", { class: "dot", "aria-hidden": "true" });
     dot.style.background = this.page.palette.base(this.page.hueOf(label));
     return make(tag, { class: className }, dot, named(label, ""));
   }
 
-  // The most probable classes first, then others; each with its key.
+  // The most probable classes first, then the others, each with its key.
   choices() {
     const { node, page } = this;
     const names = page.state.classes.map((each) => each.name);
@@ -90,7 +90,7 @@ export class Panel {
     fill($("choices"), ...buttons);
   }
 
-  // Why the node has its label, and what is around it. If the reasons take long, its neighbours come first.
+  // Why the node has its label, and its neighbourhood; if the reasons take long, the neighbours are shown first.
   async explain(id) {
     let reasons = ask(`api/explain/${id}`), known = false;
     reasons = reasons.finally(() => { known = true; });
@@ -120,7 +120,7 @@ export class Panel {
       make("div", { class: "path", dir: "auto", title: seed.path.join(" → ") }, seed.path.length ? `via ${seed.path.join(" → ")}` : "directly linked"))));
   }
 
-  // Why a class is the label although others give more heat.
+  // Why a class is the label although other classes give more heat.
   standsOut({ label, times, mean, most }) {
     const amount = `${times >= 10 ? Math.round(times) : times.toFixed(1)} times its average of ${percent(mean)}`;
     return ["Why ", named(label, ""), `: ${amount}${most ? ", no class stands out more." : "; hidden seeds show what that tells."}`];

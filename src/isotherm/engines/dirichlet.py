@@ -1,0 +1,107 @@
+"""The Dirichlet problem as one public function: given the temperatures of some nodes, find those of all nodes."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.engines import ENGINES, engine_of
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem, warn_about_unreached
+from isotherm.equilibrium.solvers import SOLVERS
+from isotherm.errors import Option, ParameterError
+from isotherm.graphs import Graph, as_graph
+
+__all__ = ["solve_dirichlet"]
+
+
+def solve_dirichlet(
+    graph: object,
+    values: Mapping[Any, Any] | ArrayLike,
+    *,
+    tol: float | None = 1e-6,
+    solver: str = "auto",
+    max_iter: int | None = None,
+    start: Floats | None = None,
+    side: str = "both",
+    engine: str = "local",
+    n_threads: int | None = None,
+) -> Doubles:
+    """Temperatures of all nodes at equilibrium, given those of some nodes.
+
+    Parameters
+    ----------
+    graph : Graph, sparse matrix, networkx or igraph graph
+        Where the heat flows.
+    values : mapping or array
+        Known temperatures: ``{node: temperature}``, with a number or a sequence of k numbers for each node, or an
+        array of shape (n,) or (n, k) with NaN where unknown.
+    tol : float or None
+        Largest error allowed, relative to the spread (the standard deviation) of the temperatures of a column.
+        None for exactly ``max_iter`` iterations.
+    solver : {"auto", "cg", "direct", "elimination", "sweeps"}
+        How to solve.
+    max_iter : int, optional
+        Largest number of iterations.
+    start : ndarray of the shape of the result, optional
+        Temperatures to start from; by default the mean of the known ones.
+    side : {"both", "source", "edges"}
+        For a directed graph: which copies of the nodes are held at the known temperatures.
+    engine : {"local", "dask"}
+        Where to solve: in this process, or on the Dask cluster that this process is connected to.
+    n_threads : int, optional
+        Number of threads; by default ``ISOTHERM_THREADS``, or all cores.
+
+    Returns
+    -------
+    ndarray of shape (n,) or (n, k)
+        NaN at the nodes that are not connected to any known one.
+
+    Examples
+    --------
+    A rod of five nodes, hot at one end and cold at the other:
+
+    >>> import isotherm as iso
+    >>> rod = iso.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
+    >>> iso.solve_dirichlet(rod, {0: 1.0, 4: 0.0})
+    array([1.  , 0.75, 0.5 , 0.25, 0.  ])
+    """
+    for name, value, choices in (("engine", engine, ENGINES), ("solver", solver, SOLVERS)):
+        if value not in choices:
+            wanted = ", ".join(map(repr, choices))
+            raise ParameterError("{given}, but it must be one of {wanted}", given=Option(name, value), wanted=wanted)
+    graph = as_graph(graph)
+    nodes, known = _known_temperatures(graph, values)
+    columns = known[:, None] if known.ndim == 1 else known
+    if start is not None:
+        start = np.asarray(start, dtype=np.float64).reshape(graph.n_nodes, columns.shape[1])
+    options = SolveOptions(solver=solver, tol=tol, max_iter=max_iter, threads=n_threads, engine=engine)
+    solution = engine_of(options).solve(Problem.of(graph, nodes, columns, side=side), options, start=start)
+    warn_about_unreached(solution.temperatures)
+    return solution.temperatures.astype(np.float64).reshape(graph.n_nodes, *known.shape[1:])
+
+
+def _known_temperatures(graph: Graph, values: Mapping[Any, Any] | ArrayLike) -> tuple[Ints, Doubles]:
+    """Positions of the nodes with a known temperature, ascending, and those temperatures."""
+    if isinstance(values, Mapping):
+        positions = graph.index(list(values))
+        known = np.asarray(list(values.values()), dtype=np.float64)
+        order = np.argsort(positions)
+        nodes, known = positions[order], known[order]
+    else:
+        array = np.asarray(values, dtype=np.float64)
+        if array.ndim not in (1, 2) or len(array) != graph.n_nodes:
+            raise ValueError(
+                f"temperatures of shape {array.shape} do not fit a graph of {graph.n_nodes} nodes: give a row for each"
+            )
+        unknown = np.isnan(array) if array.ndim == 1 else np.isnan(array).all(axis=1)
+        nodes = np.flatnonzero(~unknown)
+        known = array[nodes]
+    if known.ndim not in (1, 2) or not known.size:
+        raise ValueError("no temperature is known: at least one node needs one")
+    if not np.isfinite(known).all():
+        bad = graph.nodes[nodes[np.flatnonzero(~np.isfinite(known.reshape(len(known), -1)).all(axis=1))[0]]]
+        raise ValueError(f"node {bad!r} has a temperature that is not a finite number")
+    return nodes, known

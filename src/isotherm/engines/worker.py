@@ -1,0 +1,294 @@
+"""What a worker does: open its rows, solve its part together with the others, and hand over or keep temperatures."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.engines.checkpoints import CheckpointStore, Piece, serve_checkpoints
+from isotherm.engines.mailbox import Sent, Stopped, Team, mailbox_of
+from isotherm.engines.part import PartCG, Resumed, RowBlock, Rows, open_rows, part_system
+from isotherm.equilibrium.solvers import Request, Solution
+from isotherm.graphs import Csr
+
+__all__ = [
+    "Found",
+    "Keep",
+    "Member",
+    "Question",
+    "RemoteCall",
+    "RowsToOpen",
+    "SolvedPart",
+    "drop",
+    "drop_part",
+    "inspect",
+    "open_part",
+    "run_call",
+    "solve_part",
+]
+
+EVERY = 5  # iterations between checkpoints,
+LEAST_OFTEN = 20  # or up to this many, if copies go to another machine
+COPIES = 0.15  # checkpoint traffic, as a fraction of halo traffic
+
+
+class Member(NamedTuple):
+    """The place of a worker in a session: addresses and row bounds of all workers, its rank, the key of the matrix."""
+
+    session: str
+    addresses: list[str]
+    rank: int
+    bounds: list[int]
+    key: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a worker solves.
+
+    Attributes
+    ----------
+    boundary : ndarray of shape (s,)
+        Own nodes with a given temperature, counted from the first own node.
+    request : Request
+        For own nodes, with options without ``progress``.
+    job, attempt : str, int
+        Name of the job, for checkpoints and progress, and how often it was started.
+    pieces : tuple of Piece
+        The checkpoint to continue from.
+    keep : Keep, optional
+        Where to keep the temperatures, instead of handing them over.
+    """
+
+    boundary: Ints
+    request: Request
+    job: str = ""
+    attempt: int = 0
+    pieces: tuple[Piece, ...] = ()
+    keep: "Keep | None" = None
+
+
+class Keep(NamedTuple):
+    """Asks workers to keep temperatures under a name.
+
+    Attributes
+    ----------
+    name
+        The name.
+    columns
+        The columns that are solved for, out of all.
+    total
+        Number of all columns.
+    follows
+        A column that is not solved for, because all columns sum to one.
+    """
+
+    name: str
+    columns: list[int]
+    total: int
+    follows: int | None = None
+
+
+@dataclass(eq=False)
+class SolvedPart:
+    """The temperatures of some nodes, with their rows of the matrix: all that is needed to label these nodes.
+
+    On a cluster each worker has one. Of a local solution, `whole` makes one that has all nodes, so that the same code
+    serves both.
+
+    Attributes
+    ----------
+    conductance : Csr
+        Rows of own nodes, then empty rows for nodes of the halo; columns are numbered alike.
+    first, own : int
+        The first own node in the numbering of the whole graph, and the number of own nodes.
+    rank : int
+        The place of this part among all parts.
+    boundary : ndarray of shape (b,)
+        Held nodes, own ones and nodes of the halo, ascending.
+    values : ndarray of shape (b, K)
+        Their temperatures.
+    temperatures : ndarray of shape (own, K)
+        The temperatures of own nodes, NaN where unreached.
+    results : dict
+        What functions leave here for later calls; see `isotherm.engines.cluster.RemoteSolution.map`.
+    """
+
+    conductance: Csr
+    first: int
+    own: int
+    rank: int
+    boundary: Ints
+    values: Doubles
+    temperatures: Floats
+    results: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def whole(cls, conductance: Csr, boundary: Ints, values: Doubles, temperatures: Floats) -> "SolvedPart":
+        """A part that has all nodes of an undirected graph."""
+        return cls(conductance, 0, conductance.n, 0, boundary, values, temperatures)
+
+    def put(self, keep: Keep, values: Doubles, temperatures: Floats) -> None:
+        """Take over some columns, and the one that follows from them."""
+        for whole, some in ((self.values, values), (self.temperatures, temperatures)):
+            whole[:, keep.columns] = some
+            if keep.follows is not None:
+                whole[:, keep.follows] = 1 - some.sum(axis=1)
+
+
+class Found(NamedTuple):
+    """What a worker found: its own rows as a solution, what it sent, and the iterations of this attempt."""
+
+    solution: Solution
+    sent: Sent
+    iterations: int
+
+
+class Inspection(NamedTuple):
+    """What the client wants to know about a worker: its threads, and whether it sees the folder of the graph."""
+
+    threads: int
+    sees: bool
+
+
+def inspect(folder: str | None, token: str, dask_worker: Any = None) -> Inspection:
+    """Prepare a worker for messages, and find out what it sees; for `distributed.Client.run`."""
+    mailbox_of(dask_worker)
+    serve_checkpoints(dask_worker)
+    return Inspection(dask_worker.state.nthreads, folder is not None and _has(folder, token))
+
+
+def _has(folder: str, token: str) -> bool:
+    """Whether this is the folder that the client means: its manifest, which has checksums, must be the same."""
+    from isotherm.graphs.packed import MANIFEST
+
+    try:
+        return (Path(folder) / MANIFEST).read_text(encoding="utf-8") == token
+    except (OSError, ValueError):
+        return False
+
+
+def _worker() -> Any:
+    """The worker that runs this task; it leaves its thread to others, since tasks of a team wait for each other."""
+    from distributed import get_worker, secede
+
+    secede()
+    return get_worker()
+
+
+def _kept(worker: Any, kind: str) -> dict[str, Any]:
+    """What a worker keeps between tasks: "blocks" of rows by the key of their matrix, "parts" by name."""
+    found: dict[str, Any] | None = getattr(worker, f"isotherm_{kind}", None)
+    if found is None:
+        found = {}
+        setattr(worker, f"isotherm_{kind}", found)
+    return found
+
+
+class RowsToOpen(NamedTuple):
+    """Rows to open, and whether all solves on them may be in single precision."""
+
+    rows: Rows
+    single: bool
+
+
+def open_part(member: Member, opening: RowsToOpen) -> int:
+    """Open the rows of a worker, and keep them; returns the number of nodes in the halo."""
+    worker = _worker()
+    team = Team(mailbox_of(worker), member.session, member.addresses, member.rank)
+    block = open_rows(opening.rows, member.bounds, team, single=opening.single)
+    _kept(worker, "blocks")[member.key] = block
+    return len(block.halo)
+
+
+def drop(key: str, dask_worker: Any = None) -> None:
+    """Delete rows; for `distributed.Client.run`."""
+    _kept(dask_worker, "blocks").pop(key, None)
+
+
+def solve_part(member: Member, question: Question) -> Found:
+    """Solve a part of a problem together with the other workers."""
+    worker = _worker()
+    block: RowBlock | None = _kept(worker, "blocks").get(member.key)
+    if block is None:
+        raise Stopped(member.session)
+    team = Team(mailbox_of(worker), member.session, member.addresses, member.rank)
+    request = question.request
+    system, values = part_system(block, question.boundary, request.values, team)
+    team.sent = Sent()
+    store = CheckpointStore(worker, question.job, question.attempt)
+    other = _elsewhere(member)
+    solver = PartCG(
+        system,
+        request.options.threads or worker.state.nthreads,
+        values.shape[1],
+        save=lambda state: _save(team, store, state, block.first, other),
+        every=_interval(team, block, other),
+        resumed=store.load(list(question.pieces), block.first, block.first + block.own) if question.pieces else None,
+    )
+    options = replace(request.options, progress=_reporter(worker, question.job) if member.rank == 0 else None)
+    solution = solver.solve(replace(request, values=values, options=options))
+    begun = question.pieces[0].iteration if question.pieces else 0
+    if question.keep is not None:
+        part = _part(worker, question.keep, block, system.boundary)
+        part.put(question.keep, values, solution.temperatures)
+        solution = replace(solution, temperatures=solution.temperatures[:0])
+    return Found(solution, team.sent, solution.iterations - begun)
+
+
+def _part(worker: Any, keep: Keep, rows: RowBlock, boundary: Ints) -> SolvedPart:
+    """The part of this name; a new one if it has other rows."""
+    part: SolvedPart | None = _kept(worker, "parts").get(keep.name)
+    if part is None or part.conductance is not rows.csr:
+        values, temperatures = np.zeros((len(boundary), keep.total)), np.zeros((rows.own, keep.total), np.float32)
+        part = SolvedPart(rows.csr, rows.first, rows.own, rows.rank, boundary, values, temperatures)
+        _kept(worker, "parts")[keep.name] = part
+    return part
+
+
+class RemoteCall(NamedTuple):
+    """A function to be called with a part that is kept under a name, and further arguments."""
+
+    name: str
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+
+
+def run_call(member: Member, call: RemoteCall) -> Any:
+    """Call a function with the part that this worker keeps."""
+    part = _kept(_worker(), "parts").get(call.name)
+    if part is None:
+        raise Stopped(member.session)
+    return call.function(part, *call.arguments)
+
+
+def drop_part(name: str, dask_worker: Any = None) -> None:
+    """Delete temperatures; for `distributed.Client.run`."""
+    _kept(dask_worker, "parts").pop(name, None)
+
+
+def _save(team: Team, store: CheckpointStore, state: Resumed, first: int, other: str | None) -> None:
+    team.counted(checkpoints=store.save(state, first, other))
+
+
+def _elsewhere(member: Member) -> str | None:
+    """The next worker on another machine, if there is one."""
+    hosts = [address.rsplit(":", 1)[0] for address in member.addresses]
+    size = len(hosts)
+    others = ((member.rank + step) % size for step in range(1, size))
+    return next((member.addresses[rank] for rank in others if hosts[rank] != hosts[member.rank]), None)
+
+
+def _interval(team: Team, block: RowBlock, other: str | None) -> int:
+    """Iterations between checkpoints: the same on all workers."""
+    given = sum(len(rows) for rows in block.given.values())
+    sent = 2 * block.own if other is not None else 0
+    copied, halo = team.added(np.array([sent, given], float)).tolist()
+    return int(min(max(EVERY, copied / max(COPIES * halo, 1)), LEAST_OFTEN))
+
+
+def _reporter(worker: Any, topic: str) -> Any:
+    return lambda iteration, error: worker.log_event(topic, (iteration, float(error)))

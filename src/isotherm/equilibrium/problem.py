@@ -1,0 +1,307 @@
+"""A Dirichlet problem on a graph of any kind, and its solution in blocks of columns.
+
+`Problem` says what is given. Its `lifting` reduces directed graphs and soft seeds to the symmetric case of
+``harmonic.py``, and its `system` is eq. 4 there. Beyond the paper, heat may also enter at interior nodes: then
+``L T = F``, so that ``X = Q X + R Y + D^-1 F``. Solvers take up to 15 columns at a time. If the columns sum to one, as
+those of K classes do, one of them follows from the others and is not solved for.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import numpy as np
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.equilibrium.lifting import Lifting, lift
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver, Source, System, prepare
+from isotherm.equilibrium.solvers.convergence import of_true_spread
+from isotherm.equilibrium.solvers.reduction import Reduced
+from isotherm.equilibrium.solvers.system import OutputRows
+from isotherm.errors import Option, Worded, warn
+from isotherm.graphs import Csr, Graph
+
+if TYPE_CHECKING:
+    from isotherm.equilibrium.unconverged import ConvergenceWarning
+
+__all__ = [
+    "Prepare",
+    "Problem",
+    "UnreachedWarning",
+    "Values",
+    "closing_column",
+    "column_blocks",
+    "interior_system",
+    "joined",
+    "local_solver",
+    "solve",
+    "solve_block",
+    "solve_columns",
+    "solve_in_blocks",
+    "unreached_warning",
+    "warn_about_unreached",
+]
+
+MANY = 150  # columns from which on it pays to eliminate nodes with few neighbours
+REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
+ROUNDING = 1e-14  # rounding error of a sum of probabilities
+
+Values: TypeAlias = Callable[[slice], Doubles]  # temperatures of the boundary, in these columns
+
+
+class UnreachedWarning(Worded, UserWarning):
+    """Some nodes are not connected to any seed and have no temperature."""
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A Dirichlet problem: given the temperatures of some nodes, find those of all others, in one or many columns.
+
+    Attributes
+    ----------
+    graph : Graph
+        Where the heat flows: weighted or not, directed or not.
+    nodes : ndarray of shape (s,)
+        The boundary S: positions of the nodes whose temperatures are given, ascending.
+    values : callable
+        Returns the temperatures Y of the boundary in a slice of columns, shape (s, k). It is a function because all
+        columns together may take too much memory.
+    columns : int
+        Number of columns.
+    weights : ndarray of shape (s,), optional
+        How far the given temperatures are trusted; infinite where a node is held, which is the default.
+    side : {"both", "source", "edges"}
+        For a directed graph: the copies of a node on which temperatures are given and read.
+    source : ndarray of shape (n, columns), optional
+        Inflow F of heat at each node, 0 by default. At the boundary it has no effect.
+    """
+
+    graph: Graph
+    nodes: Ints
+    values: Values
+    columns: int
+    weights: Doubles | None = None
+    side: str = "both"
+    source: Doubles | None = None
+
+    @classmethod
+    def of(
+        cls,
+        graph: Graph,
+        nodes: Ints,
+        values: Doubles,
+        *,
+        weights: Doubles | None = None,
+        side: str = "both",
+        source: Doubles | None = None,
+    ) -> "Problem":
+        """A problem whose temperatures are all in one array, shape (s, k)."""
+        return cls(graph, nodes, _Array(values), values.shape[1], weights, side, source)
+
+    @cached_property
+    def lifting(self) -> Lifting:
+        """The undirected graph with a boundary to which this problem is reduced (section 2.3)."""
+        return lift(self.graph, self.nodes, self.weights, self.side)
+
+    @cached_property
+    def system(self) -> System:
+        """Eq. 4 on the lifted graph."""
+        lifting = self.lifting
+        return interior_system(lifting.conductance, lifting.boundary, half=lifting.half, output=lifting.output)
+
+    def take_over(self, system: System) -> None:
+        """Use a known system instead of finding out again which nodes are reached."""
+        object.__setattr__(self, "system", system)  # the cached property
+
+    def inflow(self, part: slice) -> Source | None:
+        """The heat that enters the interior of the lifted graph in some columns."""
+        if self.source is None:
+            return None
+        nodes = np.flatnonzero(self.source[:, part].any(axis=1))
+        walks = self.lifting.walks(nodes, self.system.reached)  # heat is split evenly between reached copies
+        places = np.unique(walks.indices)
+        places = places[self.system.interior[places]]
+        return Source(places, self.lifting.factor * (walks[:, places].T @ self.source[nodes, part]))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # derived properties are not pickled
+        return type(self), tuple(getattr(self, field.name) for field in fields(self))
+
+
+@dataclass(frozen=True)
+class _Array:
+    values: Doubles
+
+    def __call__(self, part: slice) -> Doubles:
+        return self.values[:, part]
+
+
+def interior_system(
+    conductance: Csr, boundary: Ints, *, half: int | None = None, output: OutputRows | None = None
+) -> System:
+    """Eq. 4 for a symmetric matrix of weights and the nodes whose temperature is given."""
+    component = kernels.active.components(conductance.indptr, conductance.indices)
+    with_seed = np.zeros(int(component.max(initial=0)) + 1, bool)
+    with_seed[component[boundary]] = True
+    return System(conductance, boundary, conductance.sums, with_seed[component], half, output, component)
+
+
+class Prepare(Protocol):
+    """Makes a solver."""
+
+    def __call__(self, system: System, options: SolveOptions, columns: int = 1) -> Solver:
+        """A solver for a system; ``columns`` is about how many it will be asked for."""
+        ...
+
+
+def local_solver(system: System, options: SolveOptions, columns: int = 1) -> Solver:
+    """The solver that the options name, in this process; for many columns, on a smaller system."""
+
+    def make(system: System) -> Solver:
+        return prepare(system, options.solver, n_threads=options.threads)
+
+    reducible = options.solver in REDUCIBLE and options.tol is not None and system.half is None and not system.wide
+    return Reduced(system, make, options.threads) if columns >= MANY and reducible else make(system)
+
+
+def solve(
+    problem: Problem,
+    options: SolveOptions = SolveOptions(),  # noqa: B008 - frozen
+    *,
+    start: Floats | None = None,
+    prepare: Prepare = local_solver,
+) -> Solution:
+    """Solve eq. 4 for the temperatures ``T`` of all nodes of a graph, shape (n, columns).
+
+    Parameters
+    ----------
+    problem
+        What is given.
+    options
+        How to solve. A solve that misses its tolerance warns.
+    start
+        Temperatures to start from, shape (n, columns), NaN where unknown.
+    prepare
+        Makes the solver.
+    """
+    blocks = solve_in_blocks(problem, options, start=start, prepare=prepare)
+    return joined([part for _, part in blocks], options.tol)
+
+
+def solve_in_blocks(
+    problem: Problem, options: SolveOptions, *, start: Floats | None = None, prepare: Prepare = local_solver
+) -> Iterator[tuple[slice, Solution]]:
+    """Solve block by block, for when all columns together would take too much memory."""
+    lifting, system = problem.lifting, problem.system
+    solver = prepare(system, options, 1 if problem.source is not None else problem.columns)
+    begin = None if start is None else lifting.start(start)
+    for part in column_blocks(problem.columns):
+        values, source = lifting.values(problem.values(part)), problem.inflow(part)
+        guess = None if begin is None else begin[:, part]
+        solution = solve_block(solver, system, Request(values, options, source, guess))
+        yield part, replace(solution, temperatures=lifting.lowered(solution.temperatures))
+
+
+def column_blocks(columns: int) -> list[slice]:
+    """Split the columns into blocks of 15; up to 16 are one block, since one is skipped if they sum to one."""
+    most = columns if columns <= MOST_COLUMNS + 1 else MOST_COLUMNS
+    return [slice(first, min(first + most, columns)) for first in range(0, columns, max(most, 1))]
+
+
+def solve_columns(
+    solver: Solver, system: System, values: Doubles, options: SolveOptions, *, start: Floats | None = None
+) -> Solution:
+    """Solve all columns of a system, block by block."""
+    parts = [
+        solve_block(solver, system, Request(values[:, part], options, start=None if start is None else start[:, part]))
+        for part in column_blocks(values.shape[1])
+    ]
+    return joined(parts, options.tol)
+
+
+def solve_block(solver: Solver, system: System, request: Request) -> Solution:
+    """Solve one block. If the rows of ``Y`` sum to one, one column is left to follow from the others."""
+    began = time.perf_counter()
+    values, start = request.values, request.start
+    skipped = None if request.source is not None else closing_column(values)
+    if skipped is not None and start is not None and not np.allclose(start.sum(axis=1)[system.interior], 1, atol=1e-5):
+        skipped = None
+    if skipped is None:
+        solution = solver.solve(request)
+        return replace(solution, seconds=time.perf_counter() - began)
+    kept = np.arange(values.shape[1]) != skipped
+    guess = None if start is None else start[:, kept]
+    solution = solver.solve(Request(values[:, kept], request.options, start=guess, closed=True))
+    whole = _with_rest(solution.temperatures, skipped)
+    return replace(solution, temperatures=whole, seconds=time.perf_counter() - began)
+
+
+def closing_column(values: Doubles) -> int | None:
+    """If all rows (s, k) sum to one, the column with the largest sum, which follows from the others; else None."""
+    closed = 2 <= values.shape[1] <= MOST_COLUMNS + 1 and np.allclose(values.sum(axis=1), 1, rtol=0, atol=ROUNDING)
+    return int(values.sum(axis=0).argmax()) if closed else None
+
+
+def _with_rest(others: Floats, column: int) -> Floats:
+    """All temperatures, given all columns but one: the rows sum to one.
+
+    >>> _with_rest(np.array([[0.25, 0.5], [0.0, 1.0]]), 1)
+    array([[0.25, 0.25, 0.5 ],
+           [0.  , 0.  , 1.  ]])
+    """
+    whole = np.empty((len(others), others.shape[1] + 1), others.dtype)
+    whole[:, :column], whole[:, column + 1 :] = others[:, :column], others[:, column:]
+    whole[:, column] = 1 - np.einsum("nk->n", others)  # faster than others.sum(axis=1)
+    return whole
+
+
+def joined(parts: list[Solution], tol: float | None) -> Solution:
+    """One solution of all columns, with the worst error of its parts; warns if it missed the tolerance."""
+    worst = max(parts, key=lambda part: part.error)
+    temperatures = [part.temperatures for part in parts]
+    whole = replace(
+        worst,
+        temperatures=temperatures[0] if len(parts) == 1 else np.concatenate(temperatures, axis=1),
+        iterations=max(part.iterations for part in parts),
+        residual=max(part.residual for part in parts),
+        error_bound=of_true_spread(max(part.error_bound for part in parts)),
+        converged=all(part.converged for part in parts),
+        seconds=sum(part.seconds for part in parts),
+    )
+    if not whole.converged and tol is not None:
+        warn(_missed(whole, tol))
+    return whole
+
+
+def _missed(solution: Solution, tol: float) -> "ConvergenceWarning":
+    from isotherm.equilibrium.unconverged import ConvergenceWarning
+
+    remedy = "raise {max_iter} or {more}" if solution.solver == "cg" else "use {auto}, or raise {max_iter} or {more}"
+    return ConvergenceWarning(
+        "{solver} stopped after {iterations} iterations with an error of about {error:.2g} of the spread of the "
+        "temperatures, above {tol}: " + remedy,
+        solver=solution.solver,
+        iterations=solution.iterations,
+        error=solution.error,
+        tol=Option("tol", tol),
+        more=Option("tol"),
+        max_iter=Option("max_iter"),
+        auto=Option("solver", "auto"),
+    )
+
+
+def warn_about_unreached(temperatures: Floats) -> None:
+    """Warn if some nodes have no temperature."""
+    unreached = int(np.count_nonzero(np.isnan(temperatures[:, 0])))
+    if unreached:
+        warn(unreached_warning(unreached, len(temperatures)))
+
+
+def unreached_warning(unreached: int, nodes: int) -> UnreachedWarning:
+    """The warning that so many of all nodes have no temperature."""
+    message = "{unreached} of {nodes} nodes are not connected to any seed and have no temperature; {remedy}"
+    remedy = Option("predict(unreached=...) gives them a label")  # the command line has other words for it
+    return UnreachedWarning(message, unreached=unreached, nodes=nodes, remedy=remedy)

@@ -1,0 +1,321 @@
+"""What every solver takes and gives: the interior system of a Dirichlet problem, a request, and its solution."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from isotherm import kernels
+from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.graphs import Csr
+
+__all__ = [
+    "MOST_COLUMNS",
+    "Memory",
+    "OutputRows",
+    "Request",
+    "Rows",
+    "Solution",
+    "Solver",
+    "Source",
+    "Spread",
+    "System",
+]
+
+MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
+WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 is not used
+SAMPLED_EDGES = 2**16
+CONSTANT = 16  # a spread of this many rounding errors is none
+CHUNK = 1 << 14  # rows that fit in the cache
+
+Rows: TypeAlias = Callable[[slice], Floats]  # the columns of some rows
+
+
+class Spread(Protocol):
+    """Computes the spread of the temperatures that are read."""
+
+    def spread(self, rows: Rows, reached: Mask, *, closed: bool = False) -> Doubles:
+        """The standard deviation of each column, and of the sum of the columns if they are closed."""
+        ...
+
+
+class OutputRows(NamedTuple):
+    """Which rows of a lifted graph are read as the temperatures of the graph's nodes.
+
+    The grounds of soft seeds and both copies of the nodes of a directed graph have temperatures too, but the user's
+    tolerance is relative to the spread of the temperatures that are read. A node has the mean temperature of its
+    reached copies.
+
+    Attributes
+    ----------
+    nodes
+        Number of nodes.
+    offsets
+        The row of the first node in each copy.
+    """
+
+    nodes: int
+    offsets: tuple[int, ...] = (0,)
+
+    def mean(self, rows: Rows, reached: Mask, part: slice) -> Floats:
+        """The columns of the reached nodes in a part, shape (m, k)."""
+        places = [slice(part.start + offset, part.stop + offset) for offset in self.offsets]
+        known = np.stack([reached[place] for place in places])
+        total = np.sum([np.where(mask[:, None], rows(place), 0) for mask, place in zip(known, places, strict=True)], 0)
+        copies = np.count_nonzero(known, axis=0)
+        return np.asarray(total[copies > 0] / copies[copies > 0, None])
+
+    def spread(self, rows: Rows, reached: Mask, *, closed: bool = False) -> Doubles:
+        """The standard deviation of each column over the nodes, and of the sum of the columns if they are closed.
+
+        >>> copies = np.array([[0.0], [2.0], [9.0], [4.0], [6.0], [9.0]])  # two nodes and a ground, twice
+        >>> OutputRows(2, (0, 3)).spread(lambda rows: copies[rows], np.ones(6, bool))
+        array([1.])
+        """
+        count, sums = 0, np.zeros((2, 1))
+        for first in range(0, self.nodes, CHUNK):
+            part = self.mean(rows, reached, slice(first, min(first + CHUNK, self.nodes)))
+            values = np.column_stack([part, part.sum(axis=1)]) if closed else part
+            count += len(values)
+            sums = sums + np.array([np.sum(values**power, axis=0, dtype=np.float64) for power in (1, 2)])
+        mean, square = sums / max(count, 1)
+        return np.sqrt(np.maximum(square - mean**2, 0))
+
+
+class Memory:
+    """Keeps the arrays of a block of columns for the next block.
+
+    With two hundred blocks on a graph of 300,000 nodes, a tenth of the time went into getting new pages of memory from
+    the system. A single block gains nothing, and should free its memory for what comes next.
+
+    Examples
+    --------
+    >>> memory = Memory()
+    >>> memory.take("x", 3, 2, float) is memory.take("x", 3, 2, float)
+    True
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[tuple[Any, ...], Floats] = {}
+
+    def take(self, name: str, rows: int, columns: int, dtype: DTypeLike) -> Floats:
+        """An array of this name, with anything in it; see `isotherm.kernels.block`."""
+        key = name, rows, columns, np.dtype(dtype)
+        if key not in self._arrays:
+            self._arrays[key] = kernels.block(rows, columns, dtype)
+        return self._arrays[key]
+
+    def zeros(self, name: str, rows: int, columns: int, dtype: DTypeLike) -> Floats:
+        """The same, filled with 0."""
+        array = self.take(name, rows, columns, dtype)
+        array.fill(0)
+        return array
+
+
+@dataclass(frozen=True)
+class System:
+    """The interior system ``(D_U - A_UU) X = A_US Y + F`` of a Dirichlet problem.
+
+    The interior is not extracted as a submatrix; instead, rows outside it are held fixed.
+
+    Attributes
+    ----------
+    conductance : Csr
+        Symmetric matrix of weights between all ``n`` nodes.
+    boundary : ndarray of shape (s,)
+        The nodes with given temperatures.
+    degree : ndarray of shape (n,)
+        Row sums of ``conductance``.
+    reached : ndarray of bool, shape (n,)
+        Nodes that are connected to the boundary, and the boundary itself.
+    half : int, optional
+        No edge joins two nodes after the first ``half``, as in the bipartite graph of a directed graph. A solver may
+        then iterate on the first ones alone, because the rest follows from them.
+    output : Spread, optional
+        Computes the spread that the tolerance is relative to; by default the spread of all rows.
+    component : ndarray of shape (n,), optional
+        The number of the connected component of each node, if it is known.
+    memory : Memory, optional
+        Where blocks of columns have their arrays, if many are solved one by one.
+    """
+
+    conductance: Csr
+    boundary: Ints
+    degree: Doubles
+    reached: Mask
+    half: int | None = None
+    output: Spread | None = None
+    component: NDArray[np.int32] | None = None
+    memory: Memory | None = None
+
+    @cached_property
+    def interior(self) -> Mask:
+        """Reached nodes that are not on the boundary."""
+        interior = self.reached.copy()
+        interior[self.boundary] = False
+        return interior
+
+    @cached_property
+    def flux(self) -> Doubles:
+        """Conductance between each boundary node and the interior, shape (s,)."""
+        owner, end, weight = self.conductance.entries_at(self.boundary)
+        return np.bincount(owner, weight * self.interior[end], minlength=len(self.boundary)).astype(np.float64)
+
+    @cached_property
+    def wide(self) -> bool:
+        """Whether weights differ by more than float32 is good for."""
+        weights = self.conductance.weights
+        return weights is not None and len(weights) > 0 and float(weights.max()) > WIDE * float(weights.min())
+
+    def spread(self, temperatures: Floats, *, closed: bool) -> Doubles:
+        """What the tolerance is relative to: the spread of each column (n, k), and of their sum if they are closed."""
+        known = temperatures[self.reached]
+        every = (np.column_stack([known, known.sum(axis=1)]) if closed else known).std(axis=0, dtype=np.float64)
+        return self.output_spread(lambda rows: temperatures[rows], every, temperatures.dtype, closed=closed)
+
+    def output_spread(self, rows: Rows, every: Doubles, dtype: DTypeLike, *, closed: bool) -> Doubles:
+        """The spread over the output rows; falls back to the spread ``every`` over all rows if it vanishes."""
+        if self.output is None:
+            return every
+        read = self.output.spread(rows, self.reached, closed=closed)
+        return np.where(read > CONSTANT * np.finfo(dtype).eps * every, read, every)
+
+    @property
+    def mean_degree(self) -> float:
+        """Entries per node."""
+        return self.conductance.entries / self.conductance.n
+
+    @cached_property
+    def lesser_degree(self) -> float:
+        """Mean, over sampled edges, of the smaller of the two degrees."""
+        indptr, indices, _ = self.conductance
+        counts = np.diff(indptr)
+        sample = np.linspace(0, max(len(indices) - 1, 0), min(len(indices), SAMPLED_EDGES), dtype=np.int64)
+        ends = np.searchsorted(indptr, sample, side="right") - 1, indices[sample]
+        return float(np.minimum(*(counts[end] for end in ends)).mean()) if len(sample) else 0.0
+
+    def depth(self, limit: int) -> int:
+        """The number of edges between the boundary and the node that is farthest from it, at most ``limit``."""
+        marked = np.zeros(self.conductance.n, np.uint8)
+        marked[self.boundary] = 1
+        return int(kernels.active.depth(self.conductance.indptr, self.conductance.indices, marked, limit))
+
+    @property
+    def least_horizon(self) -> float:
+        """Lower bound on the longest expected time to absorption: sum of interior degrees over boundary flux."""
+        flux = float(self.flux.sum())
+        return float(self.degree[self.interior].sum()) / flux if flux > 0 else 0.0
+
+    def balance(self, values: Doubles, source: "Source | None" = None) -> Doubles:
+        """The temperature of each column at which as much heat enters the interior as leaves it, shape (k,)."""
+        total = self.flux.sum()
+        if not total > 0:
+            return values.mean(axis=0)
+        entering = self.flux @ values
+        return (entering if source is None else entering + source.inflow.sum(axis=0, dtype=np.float64)) / total
+
+
+class Source(NamedTuple):
+    """Heat that enters at some interior nodes in each column: the term F of the system."""
+
+    nodes: Ints  # (m,)
+    inflow: Floats  # (m, k)
+
+    def everywhere(self, n: int) -> Doubles:
+        """The inflow at each of n nodes, shape (n, k)."""
+        inflow = np.zeros((n, self.inflow.shape[1]))
+        inflow[self.nodes] = self.inflow
+        return inflow
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a solver is asked for: one block of columns.
+
+    Attributes
+    ----------
+    values : ndarray of shape (s, k)
+        Temperatures of the boundary nodes, in at most ``MOST_COLUMNS`` columns.
+    options : SolveOptions
+        A solver uses only ``tol``, ``max_iter`` and ``progress``.
+    source : Source, optional
+        Heat that enters at interior nodes.
+    start : ndarray of shape (n, k), optional
+        Temperatures to start from, NaN where unknown.
+    closed : bool
+        Whether these columns and one that is left out sum to a constant. The tolerance then holds for that column too.
+    """
+
+    values: Doubles
+    options: SolveOptions
+    source: Source | None = None
+    start: Floats | None = None
+    closed: bool = False
+
+
+@dataclass(frozen=True, repr=False)
+class Solution:
+    """Temperatures, with solver statistics.
+
+    Attributes
+    ----------
+    temperatures : ndarray of shape (n, k)
+        Boundary rows are as given; unreached rows are NaN.
+    solver : str
+        Name of the solver.
+    iterations : int
+        Sweeps or iterations of the slowest column; 0 for a direct solve.
+    residual : float
+        Largest residual of ``X = QX + RY``, relative to the spread of its column.
+    error : float
+        Estimate of the largest error, relative to the spread of its column: what ``tol`` is compared with.
+    error_bound : float
+        Upper bound on the largest error, from the absorption time, including rounding errors; infinite if none is
+        known. A solver gives it relative to the spread that it found; `isotherm.equilibrium.problem.joined` makes it
+        relative to the spread at equilibrium.
+    converged : bool
+        Whether the error is at most ``tol``.
+    seconds : float
+        Time taken by the solve.
+    times : ndarray, optional
+        Expected time to absorption of all nodes of the lifted graph, 0 on the boundary and where unreached; only if
+        the solver finds it on the way. `isotherm.equilibrium.correction` needs it.
+    """
+
+    temperatures: Floats
+    solver: str
+    iterations: int
+    residual: float
+    error: float
+    error_bound: float
+    converged: bool
+    seconds: float = 0.0
+    times: Floats | None = None
+
+    @property
+    def statistics(self) -> "Solution":
+        """The same without its arrays: temperatures of no columns."""
+        return replace(self, temperatures=self.temperatures[:, :0].copy(), times=None)
+
+    def __str__(self) -> str:
+        """Everything but the temperatures, in a line."""
+        end = "" if self.converged else ", not converged"
+        steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        return (
+            f"{self.solver}, {steps}, error {self.error:.1e}, residual {self.residual:.1e}, {self.seconds:.3g} s{end}"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Solution: {self}>"
+
+
+class Solver(Protocol):
+    """A solver that is prepared for one system and can be called many times."""
+
+    def solve(self, request: Request) -> Solution:
+        """Find the equilibrium. The caller measures the time."""
+        ...

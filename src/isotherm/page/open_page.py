@@ -1,0 +1,87 @@
+"""How the page is opened, by ``isotherm.explore``, by a classifier or by the command line."""
+
+import os
+import sys
+import webbrowser
+from dataclasses import dataclass
+from typing import Any
+
+from isotherm.errors import ParameterError
+from isotherm.graphs import Graph
+from isotherm.io import Layout
+from isotherm.io.errors import need
+from isotherm.map_layout.cache import fingerprint
+from isotherm.page.answers import NEW_SEEDS
+from isotherm.page.journal import Journal, JournalError
+from isotherm.page.session import Labeller, Session
+from isotherm.seeds import Seeds
+
+__all__ = ["PageOptions", "certain_seeds", "open_page"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageOptions:
+    """How the page is opened.
+
+    Parameters
+    ----------
+    port
+        The port; 0 takes any free one.
+    browser
+        Whether to open a browser; the address is printed in any case.
+    log
+        The file in which labels are kept; None means that they are not kept.
+    name
+        What the page calls the graph.
+    source
+        The name and the layout of the file of seeds, in which seeds are exported; None exports a CSV file.
+    """
+
+    port: int = 0
+    browser: bool = True
+    log: str | os.PathLike[str] | None = None
+    name: str = "graph"
+    source: tuple[str, Layout] | None = None
+
+
+def certain_seeds(seeds: Seeds, graph: Graph) -> dict[Any, Any]:
+    """Seeds as ``{node: label}``; seeds with several labels, probabilities or weights are refused."""
+    if seeds.table is not None or seeds.weights is not None:
+        kind = "several labels" if seeds.several else "weights" if seeds.table is None else "probabilities"
+        raise ParameterError(
+            f"the page is for seeds with one certain label each, but these have {kind}: give one label for each node"
+        )
+    labels = seeds.decode(seeds.codes).tolist()
+    return dict(zip(graph.nodes[seeds.nodes].tolist(), labels, strict=True))
+
+
+def open_page(
+    graph: Graph, seeds: dict[Any, Any], labeller: Labeller, options: PageOptions, *, fitted: Labeller | None = None
+) -> None:
+    """Serve the page of a graph until the process gets a signal; ``fitted`` is a classifier fitted on these seeds."""
+    need("starlette", "the page", extra="explore")
+    need("uvicorn", "the page", extra="explore")
+    from isotherm.page.server import free_port, new_token, serve
+
+    listener, token = free_port(options.port), new_token()
+    try:
+        journal = None if options.log is None else Journal(os.fspath(options.log), fingerprint(graph.csr, 0))
+    except JournalError:
+        listener.close()
+        raise
+    source = options.source or NEW_SEEDS
+    session = Session(graph, seeds, labeller, journal, source=source, name=options.name, fitted=fitted)
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}/{token}/"
+
+    def ready() -> None:
+        kept = "labels are not kept: give a log" if options.log is None else f"labels are kept in {options.log}"
+        print(f"{address}\n{kept}; Ctrl-C ends", file=sys.stderr, flush=True)
+        if options.browser and _has_screen():
+            webbrowser.open(address)
+
+    serve(session, listener, token, ready=ready)
+
+
+def _has_screen() -> bool:
+    """Whether there is a screen; without one, a text browser would take over the terminal."""
+    return sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
