@@ -157,7 +157,7 @@ def test_killed_while_a_large_file_is_written(folder: Path, suffix: str) -> None
     """The real command, killed as soon as its draft has content; it may have ended by then."""
     write_grid(folder, 300)
     (folder / f"old.{suffix}").write_text(OLD)
-    arguments = ["grid.csv", "corners.csv", "-o", f"old.{suffix}", "--force", "-q", "--no-confidence", "--temperatures"]
+    arguments = ["grid.csv", "corners.csv", "-o", f"old.{suffix}", "--force", "-q", "--temperatures"]
     process = start("classify", *arguments, folder=folder)
     while process.poll() is None and not any(path.stat().st_size for path in folder.glob(".old.*.tmp")):
         time.sleep(0.001)
@@ -297,7 +297,7 @@ def test_standard_input_may_be_compressed(folder: Path, packed: Callable[[bytes]
         ("- seeds.csv -q <&-", 2, "isotherm: standard input is closed; give a file instead\n"),
         ("edges.csv seeds.csv -q >&-", 2, "isotherm: standard output cannot be written: Bad file descriptor"),
         ("edges.csv seeds.csv -o new.csv 2>&-", 0, ""),
-        ("edges.csv seeds.csv -o new.csv --no-confidence >&-", 0, "edges.csv: source=col 1"),
+        ("edges.csv seeds.csv -o new.csv --rule centered --no-confidence >&-", 0, "edges.csv: source=col 1"),
     ],
 )
 def test_streams_that_are_closed(folder: Path, words: str, status: int, sentence: str) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from isotherm.io import FileError, read_graph
-from isotherm.io.tables.rows import blocks
+from isotherm.io import FileError, read_graph, text
 
 Save = Callable[[str, str | bytes], Path]
 
@@ -98,8 +97,8 @@ def test_bad_options(save: Save, options: dict[str, Any], sentence: str) -> None
 
 
 def test_a_line_without_end(save: Save, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "BLOCK", 1 << 10)
-    monkeypatch.setattr(blocks, "LONGEST", 1 << 20)
+    monkeypatch.setattr(text, "BLOCK", 1 << 10)
+    monkeypatch.setattr(text, "LONGEST", 1 << 20)
     for line in (b"x" * (1 << 22), b'"' + b"x,\n" * (1 << 20)):
         with pytest.raises(FileError, match="line 3: the row has no end within 1 MB"):
             read_graph(save("e.csv", b"a,b\nb,c\n" + line))

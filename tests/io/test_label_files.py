@@ -167,7 +167,7 @@ def test_pieces_make_the_same_file_as_the_whole(tmp_path: Path, monkeypatch: pyt
     options: Any = {"probabilities": True, "only_unlabelled": True, "min_confidence": 0.0}
     told: list[tuple[int, int | None]] = []
     whole = iso.write_labels(tmp_path / name, graph, clf, **options)
-    monkeypatch.setattr(labels, "PIECE", 7)
+    monkeypatch.setattr("isotherm.labelling.rows.PIECE", 7)
     pieces = iso.write_labels(
         tmp_path / f"pieces-{name}", graph, clf, **options, progress=lambda done, total: told.append((done, total))
     )

@@ -19,7 +19,7 @@ from scipy.sparse import csc_array, csr_array, save_npz
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError, read_graph, read_graph_file, read_seeds, write_table
-from isotherm.io.reading.seeds import read_seeds_file
+from isotherm.io.seeds import read_seeds_file
 
 CSV = "source,target,weight\nann,bob,1\nbob,cat,2.5\ncat,dan,1\n"
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import isotherm as iso
-from isotherm.io.packing.buckets import Buckets, balanced_bounds
+from isotherm.io.packing import Buckets, balanced_bounds
 
 TINY = 1 << 22
 

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from isotherm.io import FileError, read_graph
-from isotherm.io.tables.rows.parquet_pages import check_pages
+from isotherm.io.parquet_pages import check_pages
 
 FRAME = pl.DataFrame({"source": ["a", "b", "c", None], "target": ["b", "c", "a", "b"], "weight": [1.0, None, 3.5, 2.0]})
 

@@ -7,8 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds
-from isotherm.io.tables.rows import columnar
+from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds, tables
 
 EDGES = pl.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "a"], "weight": [1.0, 2.0, 4.0]})
 WRITERS = {
@@ -76,7 +75,7 @@ def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     frame = pl.DataFrame({"source": ends[0].astype(str), "target": ends[1].astype(str), "w": rng.random(5000)})
     path = save(frame, tmp_path / "e.parquet")
     whole = read_graph(path, directed=True)
-    monkeypatch.setattr(columnar, "ROWS", 97)
+    monkeypatch.setattr(tables, "ROWS", 97)
     parts = read_graph(path, directed=True)
     assert parts.nodes.tolist() == whole.nodes.tolist() == list(dict.fromkeys(ends.T.ravel().astype(str).tolist()))
     np.testing.assert_array_equal(parts.adjacency.toarray(), whole.adjacency.toarray())

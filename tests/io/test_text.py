@@ -18,9 +18,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from isotherm.graphs import Graph
-from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds
-from isotherm.io.tables.guessing.sniff import Dialect, sniff
-from isotherm.io.tables.rows import blocks, text
+from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds, text
+from isotherm.io.sniffing import Dialect, sniff
 
 Edges = dict[tuple[Any, Any], float]
 Save = Callable[[str, str | bytes], Path]
@@ -288,7 +287,7 @@ def untidy_text(draw: st.DrawFn) -> tuple[bytes, Dialect]:
 @given(untidy_text())
 def test_the_fast_way_agrees_with_the_exact_one(case: tuple[bytes, Dialect]) -> None:
     content, dialect = case
-    block = blocks.Block(1, content.count(b"\n"), content)
+    block = text.Block(1, content.count(b"\n"), content)
     frame = _rows_or_error(text._frame, block, dialect, set(), list(range(dialect.width)))
     assert frame == _rows_or_error(text._exact, block, dialect)
 
@@ -299,15 +298,15 @@ def test_blocks_do_not_matter(case: tuple[bytes, Dialect], size: int) -> None:
     content, dialect = case
     pieces = [content[start : start + size] for start in range(0, len(content), size)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(blocks, "BLOCK", size)
-        cut = list(blocks.blocks("f", iter(pieces), 1, dialect.delimiter if dialect.quoted else None))
+        patch.setattr(text, "BLOCK", size)
+        cut = list(text.blocks("f", iter(pieces), 1, dialect.delimiter if dialect.quoted else None))
     assert b"".join(block.text for block in cut) == content
     line = 1
     for block in cut:
         assert block[:2] == (line, block.text.count(b"\n"))
         line += block.breaks
     wanted = list(range(dialect.width))
-    whole = _rows_or_error(text._frame, blocks.Block(1, content.count(b"\n"), content), dialect, set(), wanted)
+    whole = _rows_or_error(text._frame, text.Block(1, content.count(b"\n"), content), dialect, set(), wanted)
     parts = [_rows_or_error(text._frame, block, dialect, set(), wanted) for block in cut]
     if isinstance(whole, list):
         assert [row for part in parts for row in part] == whole

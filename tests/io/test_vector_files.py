@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array, issparse, save_npz
 
 from isotherm.io import FileError
-from isotherm.io.reading.vectors import read_vectors, read_vectors_file
+from isotherm.io.vectors import read_vectors, read_vectors_file
 
 ROWS = np.array([[0.0, 1.5], [2.0, -3.0], [4.0, 5.25]])
 FRAME = pl.DataFrame(

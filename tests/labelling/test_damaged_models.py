@@ -13,7 +13,7 @@ import pytest
 from saved_models import assert_same
 
 import isotherm as iso
-from isotherm.io.graph_formats.npz import MODEL
+from isotherm.io.matrices import MODEL
 from isotherm.io.models import is_model, read_model, write_model
 
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")

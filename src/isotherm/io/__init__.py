@@ -1,24 +1,26 @@
-"""Files: graphs and seeds come in, labels and saved classifiers go out.
+"""Files: graphs, seeds and vectors come in, tables of labels and saved classifiers go out.
 
-Read ``reading/`` first: it leads from a path to a Graph, seeds or vectors. ``labelled.py`` reads graph and seeds
-together. ``output.py`` writes tables and ``models.py`` saved classifiers. Below them,
-``formats.py`` knows the suffixes, ``layout.py`` has what a caller says about a file, ``streams/`` reads bytes, and
-``memory.py`` says whether a graph fits. ``tables/`` parses tables of edges or seeds, ``graph_formats/`` the formats
-that hold a whole graph, and ``packing/`` writes graphs that may not fit in memory. Every problem with a file is a
-`FileError`, a ValueError whose sentence names the file, the place and the remedy. Tables need polars, and ``.zst``
-files zstandard: ``pip install 'isotherm[cli]'``.
+Read ``labelled.py`` first: it reads a graph and its seeds together, by ``graphs.py`` and ``seeds.py``; ``vectors.py``
+reads tables of vectors and features. A table goes this way: ``formats.py`` knows the suffix, ``streams.py`` gives the
+bytes, ``sniffing.py`` finds delimiter and header, ``columns.py`` decides which column is which, ``tables.py`` and
+``text.py`` give batches of rows (``batches.py``), and ``edges.py`` numbers the ids by ``numbering.py``. Formats that
+hold a whole graph are in ``matrices.py``, ``attribute_formats.py`` and ``numbered_formats.py``. ``packing.py`` writes
+graphs that may not fit in memory, ``output.py`` tables and ``models.py`` classifiers.
+
+Every problem with a file is a `FileError`, a ValueError whose sentence names the file, the place and the remedy. Tables
+need polars, and ``.zst`` files zstandard: ``pip install 'isotherm[cli]'``.
 """
 
 from isotherm.files import FileError
 from isotherm.io.errors import FileWarning, UnclearError
+from isotherm.io.file_layout import Column, Layout
 from isotherm.io.formats import FORMATS
+from isotherm.io.graphs import GraphFile, read_graph, read_graph_file
 from isotherm.io.labelled import read_labelled
-from isotherm.io.layout import Column, Layout
 from isotherm.io.output import check_output, write_rows, write_table
 from isotherm.io.packing import pack_edges
-from isotherm.io.reading.features import read_features
-from isotherm.io.reading.graphs import GraphFile, read_graph, read_graph_file
-from isotherm.io.reading.seeds import SeedsFile, labels_like, match_seeds, read_seeds, read_seeds_file, shifted_by
+from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds, read_seeds_file, shifted_by
+from isotherm.io.vectors import read_features
 
 __all__ = [
     "FORMATS",

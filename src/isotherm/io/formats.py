@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 from isotherm.errors import Option
 from isotherm.files import STANDARD, FileError
-from isotherm.io.streams.compression import COMPRESSIONS, only_member
+from isotherm.io.streams import COMPRESSIONS, only_member
 
-__all__ = ["FORMATS", "Format", "format_of", "imported"]
+__all__ = ["FORMATS", "Format", "SourceFile", "format_of", "imported"]
 
 
 class Kind(NamedTuple):
@@ -22,7 +22,7 @@ class Kind(NamedTuple):
     compressible
         Whether a file may be compressed as a whole, by gzip, Zstandard, bzip2, xz or zip.
     reader
-        Where a graph is read from it, ``file:function`` in ``graph_formats/``; None for tables of edges.
+        Where a graph is read from it, ``module:function`` in this package; None for tables of edges.
     attributes
         Whether nodes have attributes with names, of which one may be the id.
     labels
@@ -45,16 +45,23 @@ FORMATS: dict[str, Kind] = {
     "jsonl": Kind((".jsonl", ".ndjson")),
     "xlsx": Kind((".xlsx",), compressible=False),
     "communities": Kind((".cmty.txt",)),
-    "mtx": Kind((".mtx",), reader="mtx:read_mtx"),
-    "npz": Kind((".npz",), compressible=False, reader="npz:read_npz", labels="npz:npz_labels"),
-    "graphml": Kind((".graphml",), reader="xml:read_graphml", labels="xml:graphml_labels", attributes=True),
-    "gexf": Kind((".gexf",), reader="xml:read_gexf", labels="xml:gexf_labels", attributes=True),
-    "gml": Kind((".gml",), reader="gml:read_gml", labels="gml:gml_labels", attributes=True),
-    "pajek": Kind((".net", ".pajek"), reader="pajek:read_pajek"),
-    "mat": Kind((".mat",), compressible=False, reader="mat:read_mat", labels="mat:mat_labels"),
-    "netset": Kind((), compressible=False, reader="netset:read_netset", labels="netset:netset_labels"),
-    "metis": Kind((".graph", ".metis"), reader="metis:read_metis"),
-    "iso": Kind((".iso",), compressible=False, reader="packed:read_packed"),
+    "mtx": Kind((".mtx",), reader="matrices:read_mtx"),
+    "npz": Kind((".npz",), compressible=False, reader="matrices:read_npz", labels="matrices:npz_labels"),
+    "graphml": Kind(
+        (".graphml",),
+        reader="attribute_formats:read_graphml",
+        labels="attribute_formats:graphml_labels",
+        attributes=True,
+    ),
+    "gexf": Kind(
+        (".gexf",), reader="attribute_formats:read_gexf", labels="attribute_formats:gexf_labels", attributes=True
+    ),
+    "gml": Kind((".gml",), reader="attribute_formats:read_gml", labels="attribute_formats:gml_labels", attributes=True),
+    "pajek": Kind((".net", ".pajek"), reader="numbered_formats:read_pajek"),
+    "mat": Kind((".mat",), compressible=False, reader="matrices:read_mat", labels="matrices:mat_labels"),
+    "netset": Kind((), compressible=False, reader="matrices:read_netset", labels="matrices:netset_labels"),
+    "metis": Kind((".graph", ".metis"), reader="numbered_formats:read_metis"),
+    "iso": Kind((".iso",), compressible=False, reader="matrices:read_packed"),
 }
 TEXTUAL = ("csv", "tsv", "text")
 NETSET = ("adjacency.npz", "biadjacency.npz")  # either makes a folder one of NetSet
@@ -68,10 +75,22 @@ class Format(NamedTuple):
     compression: str | None
 
 
+class SourceFile(NamedTuple):
+    """A file of edges and its format."""
+
+    path: str
+    known: Format
+
+    @property
+    def textual(self) -> bool:
+        """Whether all ids are text in the file, also those that are numbers."""
+        return self.known.name in TEXTUAL
+
+
 def imported(reader: str) -> Any:
     """A reader of `FORMATS`."""
     module, function = reader.split(":")
-    return getattr(import_module(f"isotherm.io.graph_formats.{module}"), function)
+    return getattr(import_module(f"isotherm.io.{module}"), function)
 
 
 def format_of(path: str, wanted: str | None = None) -> Format:

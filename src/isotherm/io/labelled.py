@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
+from isotherm.io.edges import is_one_file
 from isotherm.io.errors import FileWarning, shorten
+from isotherm.io.file_layout import Layout, Pick
 from isotherm.io.formats import FORMATS, format_of
-from isotherm.io.layout import Layout, Pick
-from isotherm.io.reading.graphs import GraphFile, read_graph_file
-from isotherm.io.reading.seeds import SeedsFile, labels_like, match_seeds, read_seeds_file, shifted_by
+from isotherm.io.graphs import GraphFile, read_graph_file
+from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds_file, shifted_by
 from isotherm.io.streams import Progress
-from isotherm.io.tables.parts import is_one_file
 from isotherm.seeds import Seeds, as_seeds
 
 __all__ = ["LabelOptions", "MatchedLabels", "holds_labels", "match_labels", "read_labelled", "read_labels"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.files import FileError, check_target, writing
-from isotherm.io.graph_formats.npz import MODEL
+from isotherm.io.matrices import MODEL
 from isotherm.io.streams import Input
 
 __all__ = ["DAMAGE", "check_model", "damaged", "is_model", "read_model", "write_model"]

@@ -160,7 +160,7 @@ def sheet_columns(nodes: Any, values: "Doubles", clf: "GraphClassifier | None") 
 
     Node and label are named as in the file of seeds. Guess, confidence and value follow; without a classifier nothing
     is guessed. A filled-in sheet can be read as a file of seeds: `sheet_places` in
-    `isotherm.io.tables.guessing.names` knows the added columns.
+    `isotherm.io.columns` knows the added columns.
     """
     present = [(None, 0.0)] * len(nodes) if clf is None else _labels_at(clf, clf.graph_.index(nodes))
     names = {} if clf is None else clf.seed_columns_

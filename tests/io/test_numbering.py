@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from isotherm import kernels
-from isotherm.io.tables import codebook
-from isotherm.io.tables.codebook import Codebook, keys_of
+from isotherm.io.numbering import Codebook, keys_of
 from isotherm.kernels import numbering, reference
 
 BACKENDS = [reference] if kernels.native is None else [reference, kernels.native]
@@ -74,7 +73,7 @@ def test_texts_in_the_place_of_those_before() -> None:
 
 
 def test_too_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(codebook, "MOST_NODES", 3)
+    monkeypatch.setattr("isotherm.io.numbering.MOST_NODES", 3)
     ids = pl.Series([1, 2])
     with pytest.raises(ValueError, match="a graph has at most 3"):
         Codebook().add(keys_of(ids, ids), np.empty((2, 2), dtype=np.int32))

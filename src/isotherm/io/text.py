@@ -1,29 +1,30 @@
 """Delimited text: CSV, TSV and whitespace-separated files.
 
-Blocks of whole rows without quotes, empty fields and numbers are cut by a kernel. Others go to polars, which is fast
-too, but fills up short rows and guesses at stray quotes. A block with anything unusual in it goes through
-`isotherm.io.tables.guessing.sniff.records`, which is exact and knows line numbers.
+Text is cut into blocks of whole rows. A kernel splits blocks without quotes, empty fields and numbers. Others go to
+polars, which is fast too, but fills up short rows and guesses at stray quotes. A block with anything unusual in it goes
+through `isotherm.io.sniffing.records`, which is exact and knows line numbers.
 """
 
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.files import FileError
+from isotherm.io.batches import Batch, Table
 from isotherm.io.errors import is_panic, need, shorten
+from isotherm.io.sniffing import SAMPLE, Dialect, records, sniff
 from isotherm.io.streams import Input
-from isotherm.io.tables.guessing.sniff import SAMPLE, Dialect, records, sniff
-from isotherm.io.tables.rows.attributes import has_attributes, weights_only
-from isotherm.io.tables.rows.batches import Batch, Table
-from isotherm.io.tables.rows.blocks import LONGEST, Block, blocks, well_quoted
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["TextTable", "open_text"]
+__all__ = ["LONGEST", "Block", "TextTable", "blocks", "has_attributes", "open_text", "weights_only", "well_quoted"]
 
 PURPOSE = "reading CSV, TSV and text files"
 NO_ROW = re.compile(rb"(?m)^[ \t]*\r?\n|^[ \t]+\Z")
@@ -32,6 +33,121 @@ SIGNED = re.compile(rb"(?m)^[#%]")
 ODD_LINE = re.compile(rb"\n[ \t\r\n#%]")
 ODD_STARTS = (b" ", b"\t", b"\r", b"\n", b"#", b"%")
 ODD_BLANKS = (b"  ", b" \n", b" \r", b"\n ")
+BLOCK = 1 << 22  # bytes: larger ones would leave the cache before the ids of their rows are numbered
+LONGEST = 1 << 26  # a longer row is taken for a file without line breaks or with an open quote
+QUOTE, NEWLINE, RETURN = b'"\n\r'
+ATTRIBUTES = re.compile(rb"(?m)(?<=[ \t,;|])\{([^{}\n]*)\}[ \t]*(?=\r?$)")
+WEIGHT = re.compile(rb"""["']weight["']: (?:np\.\w+\()?([^\s,}()]+)""")
+COMMENT = re.compile(rb"[#%]|\s*$")
+
+
+class Block(NamedTuple):
+    """Whole rows: the number of their first line, the count of line breaks, and the text."""
+
+    first: int
+    breaks: int
+    text: bytes
+
+
+def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None) -> Iterator[Block]:
+    """Text in blocks of whole rows.
+
+    Parameters
+    ----------
+    path
+        The name of the file, for messages.
+    pieces
+        The text, cut anywhere.
+    first
+        The number of its first line.
+    delimiter
+        The delimiter of fields that may be quoted; None if no field is quoted.
+    """
+    held: list[bytes] = []
+    size, wanted = 0, BLOCK
+    for piece in pieces:
+        held.append(piece)
+        size += len(piece)
+        if size < wanted:
+            continue
+        text, rest = _whole_rows(held, delimiter)
+        if text:
+            yield Block(first, breaks := kernels.active.count_breaks(text), text)
+            first += breaks
+        elif size > LONGEST:
+            remedy = "close its quotes, or check that this is a text file"
+            raise FileError(f"{path}, line {first}: the row has no end within {LONGEST >> 20} MB; {remedy}")
+        held, size = [rest], len(rest)
+        wanted = BLOCK if text else 2 * size
+    last = b"".join(held)
+    if last:
+        yield Block(first, kernels.active.count_breaks(last), last)
+
+
+def well_quoted(text: bytes, delimiter: str) -> bool:
+    """Whether all quotes open and close fields alternately, or are doubled inside them.
+
+    Examples
+    --------
+    >>> well_quoted(b'"a, b","5"" disk"', ","), well_quoted(b'5" disk,a', ",")
+    (True, False)
+    """
+    places, in_turn = _quotes(text, delimiter)
+    return in_turn and len(places) % 2 == 0
+
+
+def _whole_rows(held: list[bytes], delimiter: str | None) -> tuple[bytes, bytes]:
+    """The text up to the last line break outside quoted fields, and the rest."""
+    end = held[-1].rfind(b"\n") + 1
+    if end and (delimiter is None or not any(b'"' in piece for piece in held)):
+        return b"".join([*held[:-1], held[-1][:end]]), held[-1][end:]
+    text = b"".join(held)
+    end = _end_of_rows(text, delimiter)
+    return text[:end], text[end:]
+
+
+def _end_of_rows(text: bytes, delimiter: str | None) -> int:
+    end = text.rfind(b"\n") + 1
+    if delimiter is None or b'"' not in text:
+        return end
+    places, in_turn = _quotes(text, delimiter)
+    if not in_turn:
+        places = _borders(text, delimiter, places.tolist())
+    while end:
+        before = int(np.searchsorted(places, end))
+        if before % 2 == 0:
+            break
+        end = text.rfind(b"\n", 0, int(places[before - 1])) + 1
+    return end
+
+
+def _quotes(text: bytes, delimiter: str) -> tuple[NDArray[np.int64], bool]:
+    """Positions of quotes, and whether they open and close fields alternately; a doubled one closes and reopens."""
+    codes = np.frombuffer(text, dtype=np.uint8)
+    places = np.flatnonzero(codes == QUOTE)
+    opening, closing = places[::2], places[1::2]
+    doubled = opening[1:] == closing[: max(len(opening) - 1, 0)] + 1
+    opens = (opening == 0) | np.isin(codes[opening - 1], [NEWLINE, ord(delimiter)])
+    last = len(codes) - 1
+    closes = (closing == last) | np.isin(codes[np.minimum(closing + 1, last)], [NEWLINE, RETURN, ord(delimiter)])
+    opens[1:] |= doubled
+    closes[: len(doubled)] |= doubled
+    return places, bool(opens.all() and closes.all())
+
+
+def _borders(text: bytes, delimiter: str, places: list[int]) -> NDArray[np.int64]:
+    """Where quoted fields open and close, in text with stray quotes inside other fields."""
+    borders: list[int] = []
+    skip = -1
+    for place in places:
+        inside = len(borders) % 2 == 1
+        if place == skip:
+            continue
+        if inside and text[place + 1 : place + 2] == b'"':
+            skip = place + 1  # doubled
+        elif inside or place == 0 or text[place - 1] in (NEWLINE, ord(delimiter)):
+            borders.append(place)
+    return np.array(borders, dtype=np.int64)
 
 
 class TextTable(Table):
@@ -57,7 +173,7 @@ class TextTable(Table):
 
 
 def open_text(file: Input, family: str, **known: Any) -> TextTable:
-    """Open delimited text; ``known`` is passed on to `isotherm.io.tables.guessing.sniff.sniff`."""
+    """Open delimited text; ``known`` is passed on to `isotherm.io.sniffing.sniff`."""
     need("polars", PURPOSE)
     pieces = file.text()
     start, more = _start(pieces)
@@ -208,3 +324,34 @@ def _line(path: str, block: Block, dialect: Dialect, row: int) -> str:
         if number == row:
             return f"line {record.line}"
     return f"row {row + 1} after line {block.first}"
+
+
+def has_attributes(start: bytes) -> bool:
+    r"""Whether the first line that is no comment ends with the attributes of an edge.
+
+    >>> has_attributes(b"# made today\na b {}\n"), has_attributes(b"a b 5\n")
+    (True, False)
+    """
+    line = next((line for line in start.split(b"\n") if not COMMENT.match(line)), b"")
+    return len(line.split(b"{")[0].replace(b",", b" ").split()) == 2 and ATTRIBUTES.search(line) is not None
+
+
+def weights_only(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    r"""The text with the weight of each edge in place of its attributes; 1 where there is none, as in networkx.
+
+    >>> b"".join(weights_only(iter([b"a b {'weight': 5.0, 'since': 1999}\nb", b" c {}\n"])))
+    b'a b 5.0\nb c 1\n'
+    """
+    rest = b""
+    for piece in pieces:
+        lines, mark, rest = (rest + piece).rpartition(b"\n")
+        yield ATTRIBUTES.sub(_weight, lines + mark)
+        if len(rest) > LONGEST:  # which `blocks` will refuse
+            yield rest
+            rest = b""
+    yield ATTRIBUTES.sub(_weight, rest)
+
+
+def _weight(attributes: re.Match[bytes]) -> bytes:
+    found = WEIGHT.search(attributes[1])
+    return found[1] if found else b"1"

@@ -1,7 +1,8 @@
-"""Files to seeds: known labels, by node."""
+"""Files to seeds: known labels, by node; and how they are matched with the nodes of a graph."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -9,21 +10,39 @@ from isotherm.errors import Option, ParameterError, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
+from isotherm.io.batches import Batch, Table, checked_ids, missing_id
+from isotherm.io.columns import seed_roles
 from isotherm.io.errors import FileWarning, shorten
+from isotherm.io.file_layout import Layout, Options, Pick
 from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
-from isotherm.io.layout import Layout, Options, Pick
+from isotherm.io.memory import Budget
+from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input
-from isotherm.io.tables import communities, seed_rows
-from isotherm.io.tables.guessing.roles import seed_roles
-from isotherm.io.tables.guessing.sniff import is_number
-from isotherm.io.tables.rows import open_table
-from isotherm.io.tables.rows.batches import Table
-from isotherm.io.tables.seed_rows import Row
+from isotherm.io.tables import open_table
+from isotherm.io.text import blocks
 
-__all__ = ["SeedsFile", "labels_like", "match_seeds", "read_seeds", "read_seeds_file", "shifted_by"]
+__all__ = [
+    "Row",
+    "SeedsFile",
+    "distributions",
+    "label_sets",
+    "labels_like",
+    "match_seeds",
+    "read_communities",
+    "read_rows",
+    "read_seeds",
+    "read_seeds_file",
+    "seed_weights",
+    "shifted_by",
+    "single_labels",
+    "without_minus_one",
+]
 
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl", "xlsx")
 MOST_SHOWN = 5
+ROW = 300  # bytes of a row in memory
+INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+MEMBER = 200  # bytes of a member in memory
 
 
 class SeedsFile(NamedTuple):
@@ -64,6 +83,22 @@ class SeedsFile(NamedTuple):
         choice = {"header": Option(header, True), "no_header": Option(header, False)}
         warn(FileWarning(message, path=self.name, why=why, **choice))
         return self.without_first()
+
+
+class Row(NamedTuple):
+    """A node, its label, and the other columns that were picked."""
+
+    node: Any
+    label: Any
+    seed_weight: float | None
+    probability: float | None
+    batch: Batch
+    number: int
+
+    @property
+    def place(self) -> str:
+        """Where the row is in the file."""
+        return self.batch.place(self.number)
 
 
 def read_seeds(
@@ -167,7 +202,7 @@ def read_seeds_file(
     if FORMATS[known.name].labels is not None:
         return _attribute_of_nodes(file, known.name, label, id)
     if known.name == "communities":
-        return SeedsFile(file.name, communities.read_communities(file, several=several), Layout(known.name))
+        return SeedsFile(file.name, read_communities(file, several=several), Layout(known.name))
     if known.name not in TABLES:
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
     picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
@@ -175,16 +210,16 @@ def read_seeds_file(
     table = open_table(file, known.name, seeds=True, delimiter=delimiter, header=header, wanted=wanted)
     picks = picks if after is None else _picks_after(after, table, picks)
     layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
-    rows = seed_rows.read_rows(file.name, table.batches(layout.places))
+    rows = read_rows(file.name, table.batches(layout.places))
 
     def collected(rows: list[Row], layout: Layout) -> SeedsFile:
-        rows = seed_rows.without_minus_one(file.name, rows)
-        weights = None if seed_weight is None else seed_rows.seed_weights(file.name, rows)
+        rows = without_minus_one(file.name, rows)
+        weights = None if seed_weight is None else seed_weights(file.name, rows)
         seeds: dict[Any, Any]
         if "probability" in layout.roles:
-            seeds = seed_rows.distributions(file.name, rows)
+            seeds = distributions(file.name, rows)
         else:
-            seeds = seed_rows.label_sets(rows) if several else seed_rows.single_labels(file.name, rows)
+            seeds = label_sets(rows) if several else single_labels(file.name, rows)
         return SeedsFile(file.name, seeds, layout, weights)
 
     read = collected(rows, layout)
@@ -231,7 +266,7 @@ def labels_like(labels: Mapping[Any, Any], classes: Iterable[Any]) -> dict[Any, 
         if isinstance(label, dict):
             return {alike(each): share for each, share in label.items()}
         text = str(label).lower() if isinstance(label, bool) else str(label)
-        number = int(text) if whole and seed_rows.INTEGER.fullmatch(text) else label
+        number = int(text) if whole and INTEGER.fullmatch(text) else label
         return texts.get(text, str(label) if any(isinstance(each, str) for each in known) else number)
 
     return {node: alike(label) for node, label in labels.items()}
@@ -339,3 +374,143 @@ def _texts(wanted: set[str], nodes: list[Any]) -> dict[str, Any]:
         if text in wanted and texts.setdefault(text, node) is not node:
             shared.add(text)
     return {text: node for text, node in texts.items() if text not in shared}
+
+
+def read_rows(path: str, batches: Iterator[Batch]) -> list[Row]:
+    """All rows with a label; there must be at least one."""
+    budget, rows = Budget(path), list[Row]()
+    for batch in batches:
+        budget.check_bytes(ROW * (len(rows) + batch.frame.height), "the table of seeds")
+        rows += _rows(path, batch)
+    labelled = [row for row in rows if not (row.label is None or row.label == "" or row.label != row.label)]
+    if not labelled:
+        raise FileError(f"{path} has no seeds: {'every label is empty' if rows else 'there are no rows'}; fill some in")
+    return labelled
+
+
+def single_labels(path: str, rows: list[Row]) -> dict[Any, Any]:
+    """One label for each node; contradicting rows are refused."""
+    return {node: row.label for node, row in _agreed(path, rows, "label", "labels").items()}
+
+
+def seed_weights(path: str, rows: list[Row]) -> dict[Any, float | None]:
+    """The weights of those seeds that have one; contradicting rows are refused."""
+    weighted = [row for row in rows if row.seed_weight is not None]
+    return {node: row.seed_weight for node, row in _agreed(path, weighted, "seed_weight", "weights").items()}
+
+
+def label_sets(rows: list[Row]) -> dict[Any, set[Any]]:
+    """All labels of each node."""
+    found: dict[Any, set[Any]] = {}
+    for row in rows:
+        found.setdefault(row.node, set()).add(row.label)
+    return found
+
+
+def distributions(path: str, rows: list[Row]) -> dict[Any, dict[Any, float]]:
+    """The probabilities of the labels of each node."""
+    found: dict[Any, dict[Any, float]] = {}
+    for row in rows:
+        if row.probability is None:
+            raise FileError(f"{path}, {row.place}: the probability is empty; give a number from 0 to 1")
+        if row.label in found.setdefault(row.node, {}):
+            twice = f"{shorten(row.label)} is there twice for the node {shorten(row.node)}"
+            raise FileError(f"{path}, {row.place}: {twice}; delete one of the rows")
+        found[row.node][row.label] = row.probability
+    return found
+
+
+def _agreed(path: str, rows: list[Row], field: str, plural: str) -> dict[Any, Row]:
+    """The first row of each node; another row with a different value is refused."""
+    first: dict[Any, Row] = {}
+    for row in rows:
+        before = first.setdefault(row.node, row)
+        one, other = getattr(before, field), getattr(row, field)
+        if one != other:
+            both = f"{shorten(one)} ({before.place}) and {shorten(other)} ({row.place})"
+            raise FileError(f"{path}: the node {shorten(row.node)} has two {plural}, {both}; keep one of them")
+    return first
+
+
+def _rows(path: str, batch: Batch) -> Iterator[Row]:
+    nodes, labels = _nodes(path, batch), _labels(path, batch)
+    weights, probabilities = (_numbers(path, batch, role) for role in ("seed_weight", "probability"))
+    for number, values in enumerate(zip(nodes, labels, weights, probabilities, strict=True)):
+        yield Row(*values, batch, number)
+
+
+def _nodes(path: str, batch: Batch) -> list[Any]:
+    nodes = checked_ids(path, batch, "node").to_list()
+    if "" in nodes:
+        raise missing_id(path, batch.place(nodes.index("")), "node")
+    return nodes
+
+
+def _labels(path: str, batch: Batch) -> list[Any]:
+    import polars as pl
+
+    labels = batch.frame["label"]
+    if not (labels.dtype in (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Null) or labels.dtype.is_numeric()):
+        raise FileError(f"{path}: the label column holds {labels.dtype}; labels are text or integers")
+    return labels.to_list()
+
+
+def _numbers(path: str, batch: Batch, role: str) -> list[float | None]:
+    """A column of numbers from 0 on, None where it is empty; all None if there is no such column."""
+    import polars as pl
+
+    if role not in batch.frame.columns:
+        return [None] * batch.frame.height
+    given = batch.frame[role]
+    if given.dtype not in (pl.String, pl.Null) and not given.dtype.is_numeric():
+        raise FileError(f"{path}: the {_word(role)} column holds {given.dtype}, not numbers; give another")
+    text = given.dtype == pl.String
+    empty = given.is_null() | (given.str.strip_chars() == "" if text else False)
+    numbers = (given.str.strip_chars() if text else given).cast(pl.Float64, strict=False)
+    bad = (~(empty | ((numbers >= 0) & ~numbers.is_nan()).fill_null(value=False))).arg_true()
+    if len(bad):
+        found = f"the {_word(role)} is {shorten(given[bad[0]])}"
+        raise FileError(f"{path}, {batch.place(bad[0])}: {found}, not a number from 0 on; correct it")
+    return numbers.to_list()
+
+
+def _word(role: str) -> str:
+    return role.replace("seed_", "")
+
+
+def without_minus_one(path: str, rows: list[Row]) -> list[Row]:
+    """Drop rows with the label -1, which means unknown where all labels are integers or texts of integers; warn."""
+    labels = {row.label for row in rows}
+    minus_one = labels & {"-1", -1}
+    if not minus_one or not all(isinstance(label, int) or INTEGER.fullmatch(str(label)) for label in labels):
+        return rows
+    known = [row for row in rows if row.label not in minus_one]
+    count = len(rows) - len(known)
+    dropped = "1 row with the label -1 is left out" if count == 1 else f"{count:,} rows with the label -1 are left out"
+    message = "{path}: {dropped}, because -1 means unknown; rename the label if it is a class, or leave it empty if not"
+    warn(FileWarning(message, path=path, dropped=dropped))
+    return known
+
+
+def read_communities(file: Input, *, several: bool) -> dict[Any, Any]:
+    """The number of the line that each node is on, from 1, as text; with ``several`` the set of them."""
+    found: dict[str, set[str]] = {}
+    budget, members, number = Budget(file.name), 0, 0
+    for block in blocks(file.name, file.text(), 1, None):
+        for line in block.text.decode(errors="replace").split("\n"):
+            nodes = line.split()
+            if not nodes or line.startswith("#"):
+                continue
+            number, members = number + 1, members + len(nodes)
+            budget.check_bytes(MEMBER * members, "the communities")
+            for node in nodes:
+                found.setdefault(node, set()).add(str(number))
+    if not found:
+        raise FileError(f"{file.name} has no seeds: there are no rows; fill some in")
+    if several:
+        return found
+    for node, numbers in found.items():
+        if len(numbers) > 1:
+            message = "{path}: the node {node} is in several communities; read them with {several}"
+            raise FileError(message, path=file.name, node=shorten(node), several=Option("several", True))
+    return {node: next(iter(numbers)) for node, numbers in found.items()}

@@ -28,9 +28,9 @@ from typing import Any, NamedTuple
 
 from isotherm.errors import Option
 from isotherm.files import FileError
+from isotherm.io.columns import header_names
 from isotherm.io.errors import shorten
-from isotherm.io.layout import DELIMITER_NAMES, Values
-from isotherm.io.tables.guessing.names import header_names
+from isotherm.io.file_layout import DELIMITER_NAMES, Values
 
 __all__ = ["Dialect", "Record", "records", "sniff"]
 
@@ -98,7 +98,7 @@ class Dialect:
 def records(path: str, text: bytes, dialect: Dialect, first: int = 1) -> Iterator[Record]:
     """The rows of some lines of text; ``first`` is the number of the first line.
 
-    This is the slow and exact parser; `isotherm.io.tables.rows.text` uses a faster one where both agree.
+    This is the slow and exact parser; `isotherm.io.text` uses a faster one where both agree.
     """
     lines = _Lines(path, text, dialect.commented, first)
     if dialect.delimiter == " ":

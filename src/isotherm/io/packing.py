@@ -1,41 +1,48 @@
-"""Out-of-core packing: all edges are read twice, and memory never holds more than a few batches or one bucket.
+"""Files of edges to packed graphs, however large: memory never holds more than a few batches or one bucket.
 
-The first pass numbers the nodes and counts the edges; nothing is written yet, so disk space can be checked. The second
-deals the edges to buckets on disk, by row. Then each bucket is sorted, merged and appended to the packed graph.
+All edges are read twice. The first pass numbers the nodes and counts the edges; nothing is written yet, so disk space
+can be checked. The second deals the edges to buckets on disk, by row. Then each bucket is sorted, merged and appended
+to the packed graph.
 """
 
 import os
 import secrets
 import shutil
-from collections.abc import Iterable
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.files import FileError
+from isotherm import kernels
+from isotherm.errors import Option
+from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.packed import open_packed
 from isotherm.graphs.packed_writing import PackWriter, check_folder, writing_folder
-from isotherm.io.formats import FORMATS
-from isotherm.io.layout import Options, Pick
+from isotherm.io.batches import EdgeBatch, ahead
+from isotherm.io.edges import found_files, opened_tables
+from isotherm.io.file_layout import Options, Pick
+from isotherm.io.formats import FORMATS, SourceFile
+from isotherm.io.graphs import read_graph
 from isotherm.io.memory import available_memory
-from isotherm.io.packing.buckets import SORTING, Buckets, balanced_bounds
-from isotherm.io.packing.numbering import NUMBERINGS, Numbering, UnsuitableError
-from isotherm.io.packing.sources import Meter, PackProgress, Sources, files_to_pack
-from isotherm.io.reading.graphs import read_graph
+from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of
 
-__all__ = ["pack_edges"]
+__all__ = ["Buckets", "PackProgress", "balanced_bounds", "pack_edges"]
 
-LEAST_MEMORY = 1 << 22
-USUAL_MEMORY = 1 << 32  # if the system does not say what is free
+PackProgress: TypeAlias = Callable[..., None]  # called with the share done, 1.0 and a note
+
+LEAST_MEMORY = 1 << 22  # bytes
+SORTING = 48  # bytes that are planned for sorting each entry, besides three copies of it; about half are needed
+USUAL_MEMORY = 1 << 32  # bytes, if the system does not say what is free
 MOST_BUCKETS = 4096
-SAMPLE = 1 << 20  # ends of edges by which buckets are balanced
+SAMPLE = 1 << 20  # ends of edges, by which buckets are balanced
 DEALT = 256  # bytes for each edge while it is dealt
-MARGIN = 1.02  # of disk space
+MARGIN = 1.02  # factor on the disk space that is needed
 
 
 class _Survey(NamedTuple):
@@ -107,7 +114,7 @@ def pack_edges(
     names = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     goal = Path(output)
     check_folder(goal, force=force)
-    files = files_to_pack(names, format)
+    files = _files_to_pack(names, format)
     weight = False if simple else weight
     others = [file for file in files if FORMATS[file.known.name].reader is not None]
     if others and len(files) > 1:
@@ -118,8 +125,8 @@ def pack_edges(
         return open_packed(goal)
     memory = max(_usual_memory() if max_memory is None else max_memory, LEAST_MEMORY)
     options = Options(directed, source, target, weight, delimiter, header, encoding=encoding, thousands=thousands)
-    sources = Sources(files, options)
-    meter = Meter(progress)
+    sources = _Sources(files, options)
+    meter = _Meter(progress)
     survey = _surveyed(sources, memory, meter, simple=simple, directed=bool(directed))
     _write(goal, sources, survey, memory, meter, simple=simple, directed=bool(directed), force=force)
     meter.report(1.0)
@@ -131,18 +138,178 @@ def _usual_memory() -> int:
     return USUAL_MEMORY if free is None else free // 2
 
 
-def _surveyed(sources: Sources, memory: int, meter: Meter, *, simple: bool, directed: bool) -> _Survey:
+def _files_to_pack(paths: Iterable[str], wanted: str | None) -> list[SourceFile]:
+    """The files that these names stand for, none of which may be a pipe."""
+    names = list(paths)
+    for name in names:
+        if name == STANDARD or (os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name))):
+            raise FileError(f"{name}: edges are read twice to be packed, so they cannot come from a pipe; give a file")
+    return found_files(names, wanted)
+
+
+class _Sources:
+    """Files of edges, to be read as often as they are needed."""
+
+    def __init__(self, files: list[SourceFile], options: Options) -> None:
+        self.files, self.options = files, options
+
+    def batches(self, meter: "_Meter") -> Iterator[tuple[SourceFile, EdgeBatch]]:
+        """All edges."""
+        for file, table in opened_tables(
+            self.files, self.options, lambda done, total: meter.report(done / (total or 1))
+        ):
+            yield from ((file, batch) for batch in ahead(table.batches))
+
+
+class _Meter:
+    """The share of the work that is done, with an estimate of the time that is left."""
+
+    def __init__(self, progress: PackProgress | None) -> None:
+        self._progress, self._began = progress, time.monotonic()
+        self._base, self._width, self._note = 0.0, 1.0, ""
+
+    def stage(self, note: str, begin: float, end: float) -> None:
+        """Begin a stage, which takes the work from one share to another."""
+        self._base, self._width, self._note = begin, end - begin, note
+        self.report(0.0)
+
+    def report(self, share: float) -> None:
+        """Report the share of the stage that is done."""
+        if self._progress is None:
+            return
+        done, seconds = self._base + self._width * min(max(share, 0.0), 1.0), time.monotonic() - self._began
+        left = seconds / done - seconds if done > 0.02 else 0.0
+        text = f", about {left / 60:.0f} min left" if left >= 60 else f", about {left:.0f} s left" if left else ""
+        self._progress(done, 1.0, f"{self._note}{text}")
+
+
+class MergedRows(NamedTuple):
+    """Some rows of a matrix: the number of entries of each, and for all entries column and weight."""
+
+    counts: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    weights: NDArray[Any] | None
+
+
+def balanced_bounds(sample: NDArray[np.int64], n: int, buckets: int) -> NDArray[np.int64]:
+    """Bounds of ranges of rows, from 0 to n, with about as many entries each, judged by the rows of a sample.
+
+    A row that is several times among the quantiles of the sample is a hub, and gets a bucket of its own.
+
+    >>> balanced_bounds(np.array([0, 0, 0, 0, 5, 6]), 10, 3)
+    array([ 0,  1,  5, 10])
+    """
+    quantiles = np.sort(sample)[np.arange(buckets) * len(sample) // buckets]
+    after_hubs = quantiles[1:][quantiles[1:] == quantiles[:-1]] + 1
+    return np.unique(np.concatenate([[0, n], quantiles, after_hubs]))
+
+
+class Buckets:
+    """Entries of a matrix on disk, by ranges of rows.
+
+    Parameters
+    ----------
+    folder
+        Where the files are.
+    bounds
+        (k + 1,) first row of each range, and n.
+    weights
+        The type of the weights, or None.
+    """
+
+    def __init__(self, folder: Path, bounds: NDArray[np.int64], weights: np.dtype[Any] | None) -> None:
+        self.bounds, self.weights = bounds, weights
+        fields: list[Any] = [("row", np.int32), ("column", np.int32)]
+        self.entry = np.dtype(fields if weights is None else [*fields, ("weight", weights)])
+        self._paths = [folder / f"bucket-{number}" for number in range(len(bounds) - 1)]
+        kind = np.uint8 if len(self) <= 256 else np.uint16
+        self._bucket_of = np.repeat(np.arange(len(self), dtype=kind), np.diff(bounds))  # (n,)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    def deal(self, rows: NDArray[np.int32], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
+        """Append entries to the files of their rows."""
+        numbers = self._bucket_of[rows]
+        order = np.argsort(numbers, kind="stable")  # a radix sort
+        entries = np.empty(len(rows), dtype=self.entry)
+        entries["row"], entries["column"] = rows[order], columns[order]
+        if self.weights is not None:
+            entries["weight"] = 1 if weights is None else weights[order]
+        ends = np.cumsum(np.bincount(numbers, minlength=len(self)))
+        for number, end in enumerate(ends.tolist()):
+            first = int(ends[number - 1]) if number else 0
+            if end > first:
+                with open(self._paths[number], "ab", buffering=0) as file:
+                    entries[first:end].tofile(file)
+
+    def rows(self, number: int, *, simple: bool, memory: int) -> MergedRows:
+        """The sorted rows of a bucket, with duplicates merged; its file is removed."""
+        low, high = self.bounds[number], self.bounds[number + 1]
+        path = self._paths[number]
+        if not path.exists():
+            return MergedRows(np.zeros(high - low, np.int64), np.empty(0, np.int32), None)
+        self._check_fits(path, int(low), int(high), memory)
+        entries = np.fromfile(path, dtype=self.entry)
+        rows, columns = entries["row"] - np.int32(low), np.ascontiguousarray(entries["column"])
+        weights = None if self.weights is None else np.ascontiguousarray(entries["weight"])
+        path.unlink()
+        del entries
+        indptr, indices = np.empty(high - low + 1, np.int64), np.empty_like(columns)
+        ordered = None if weights is None else np.empty_like(weights)
+        kernels.active.assemble(rows, columns, weights, indptr, indices, ordered, kernels.thread_count())
+        del rows, columns, weights
+        return _merged(indptr, indices, ordered, simple=simple)
+
+    def _check_fits(self, path: Path, low: int, high: int, memory: int) -> None:
+        """Refuse a bucket that is too large, which happens only if one node has very many edges."""
+        count = path.stat().st_size // self.entry.itemsize
+        needed = count * (3 * self.entry.itemsize + SORTING) // 2  # the plan allows for twice as much
+        if needed > max(memory, 1 << 26):
+            alone = high - low == 1
+            where = f"the node at position {low} has" if alone else f"the nodes at positions {low} to {high - 1} have"
+            raise FileError(
+                "{where} {count:,} edges, which need {needed:.1f} GB to be sorted; raise {max_memory}",
+                where=where,
+                count=count,
+                needed=needed / 2**30,
+                max_memory=Option("max_memory"),
+            )
+
+
+def _merged(
+    indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: NDArray[Any] | None, *, simple: bool
+) -> MergedRows:
+    """MergedRows without duplicates: weights are added, or with ``simple`` an entry counts once; zeros are dropped."""
+    first = np.ones(len(indices), dtype=bool)
+    np.not_equal(indices[1:], indices[:-1], out=first[1:])
+    first[indptr[:-1][np.diff(indptr) > 0]] = True
+    if not first.all():
+        starts = np.flatnonzero(first)
+        if not simple and weights is not None:
+            weights = np.add.reduceat(weights, starts, dtype=np.float64).astype(weights.dtype)
+        elif not simple:
+            weights = np.diff(starts, append=len(indices)).astype(np.float32)
+        indptr, indices = np.searchsorted(starts, indptr), indices[starts]
+    if weights is not None and not weights.all():
+        kept = np.flatnonzero(weights)
+        indptr, indices, weights = np.searchsorted(kept, indptr), indices[kept], weights[kept]
+    if weights is not None and len(weights) and not weights.max() < np.inf:
+        raise FileError("the sum of the weights of parallel edges is not finite; divide all weights by a constant")
+    return MergedRows(np.diff(indptr), indices, weights)
+
+
+def _surveyed(sources: _Sources, memory: int, meter: _Meter, *, simple: bool, directed: bool) -> _Survey:
     """The first pass; it starts again if ids turn out to be of another kind."""
     kind = "small"
     while True:
         try:
-            numbering = NUMBERINGS[kind](memory // 2)
-            return _pass_over(sources, numbering, meter, mirrored=not simple and not directed)
+            return _pass_over(sources, numbering_of(kind, memory // 2), meter, mirrored=not simple and not directed)
         except UnsuitableError as error:
-            kind = error.instead
+            kind = error.kind
 
 
-def _pass_over(sources: Sources, numbering: Numbering, meter: Meter, *, mirrored: bool) -> _Survey:
+def _pass_over(sources: _Sources, numbering: Numbering, meter: _Meter, *, mirrored: bool) -> _Survey:
     meter.stage("numbering nodes", 0.0, 0.3)
     edges, kinds, mirror, sampler = 0, set[Any](), _Mirror(), _Sampler()
     for file, batch in sources.batches(meter):
@@ -212,10 +379,10 @@ def _scrambled(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def _write(
     goal: Path,
-    sources: Sources,
+    sources: _Sources,
     survey: _Survey,
     memory: int,
-    meter: Meter,
+    meter: _Meter,
     *,
     simple: bool,
     directed: bool,
@@ -244,10 +411,10 @@ def _write(
 
 
 def _deal(
-    sources: Sources,
+    sources: _Sources,
     numbering: Numbering,
     buckets: Buckets,
-    meter: Meter,
+    meter: _Meter,
     *,
     one_way: bool,
     directed: bool,

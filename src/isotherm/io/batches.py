@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from isotherm.errors import Option
 from isotherm.files import FileError
 from isotherm.io.errors import shorten
-from isotherm.io.layout import Column, Layout, Options, Values
-from isotherm.io.tables.guessing.sniff import Dialect
+from isotherm.io.file_layout import Column, Layout, Options, Values
+from isotherm.io.sniffing import Dialect
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Batch", "Table", "ahead", "checked_ids", "checked_weights", "missing_id"]
+__all__ = ["Batch", "EdgeBatch", "Table", "ahead", "checked_ids", "checked_weights", "missing_id"]
 
 Floats: TypeAlias = NDArray[np.floating]
 Item = TypeVar("Item")
@@ -36,6 +36,15 @@ class Batch(NamedTuple):
     """Some rows of a table, with columns named by role, and a function that says where a row is in the file."""
 
     frame: "pl.DataFrame"
+    place: Callable[[int], str]
+
+
+class EdgeBatch(NamedTuple):
+    """Some edges of a table, checked: ids are text or int64, without nulls; text may still be empty."""
+
+    source: "pl.Series"
+    target: "pl.Series"
+    weight: Floats | None
     place: Callable[[int], str]
 
 

@@ -1,30 +1,53 @@
-"""Bytes in: files and standard input, plain or compressed, read piece by piece."""
+"""Bytes in: files and standard input, plain or compressed, in any encoding, read piece by piece.
 
+Read `Input` first, which all readers take. Decompression is bounded: no piece expands to more than a few megabytes,
+so a small file that expands to a large one does no harm.
+"""
+
+import bz2
+import codecs
 import io
+import lzma
 import os
 import signal
 import stat
 import sys
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from isotherm.errors import Option
 from isotherm.files import STANDARD, FileError
-from isotherm.io.errors import refuse
+from isotherm.io.errors import need, refuse
 from isotherm.io.memory import joined
-from isotherm.io.streams.compression import COMPRESSIONS, decompressed, unzipped
-from isotherm.io.streams.encoding import in_utf8
 
-__all__ = ["Input", "Progress", "foreign", "opened", "peek"]
+__all__ = [
+    "COMPRESSIONS",
+    "Input",
+    "Progress",
+    "decompressed",
+    "foreign",
+    "in_utf8",
+    "only_member",
+    "opened",
+    "peek",
+    "unzipped",
+]
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the bytes or rows done so far and the total, which is None if unknown."""
 
-PIECE = 1 << 18
+COMPRESSIONS = {".gz": "gzip", ".zst": "Zstandard", ".bz2": "bzip2", ".xz": "xz", ".zip": "zip"}
+PIECE = 1 << 18  # bytes that are read or decompressed at once
+EXPANDED = 1 << 22  # bytes that one call may decompress
+SLICE = 256  # bytes of Zstandard that are decompressed at once
+XZ_MEMORY = 1 << 29  # bytes: xz -9 needs 65 MB
 MAGIC = {
     b"\x1f\x8b": "gzip",
     b"\x28\xb5\x2f\xfd": "Zstandard",
@@ -210,3 +233,154 @@ def _size(file: BinaryIO) -> int | None:
     except (OSError, ValueError):
         return None
     return status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def in_utf8(name: str, pieces: Iterator[bytes], encoding: str) -> Iterator[bytes]:
+    r"""The same text in UTF-8.
+
+    >>> b"".join(in_utf8("names.csv", iter([b"caf\xe9"]), "cp1252"))
+    b'caf\xc3\xa9'
+    """
+    try:
+        decoder = codecs.getincrementaldecoder(encoding)()
+    except LookupError:
+        message = "{encoding} is not known: give one such as utf-8, cp1252, latin-1 or utf-16"
+        raise FileError(message, encoding=Option("encoding", encoding)) from None
+    try:
+        for piece in pieces:
+            yield decoder.decode(piece).encode()
+        yield decoder.decode(b"", final=True).encode()
+    except UnicodeError as error:
+        message = "{path} is not written in {given}: {reason}; give another {encoding}"
+        facts = {"given": encoding, "reason": str(error).split(": ")[-1], "encoding": Option("encoding")}
+        raise FileError(message, path=name, **facts) from None
+
+
+def decompressed(name: str, raw: Iterator[bytes], suffix: str, *, named: bool) -> Iterator[bytes]:
+    """The content of a compressed file; ``named`` says that its name ends in the suffix.
+
+    All formats are sequences of frames with an end marker each; if one is missing, the file is truncated.
+    """
+    kind, started = COMPRESSIONS[suffix], False
+    pieces, failure = _decompressor(suffix, raw)
+    try:
+        for piece in pieces:
+            started = True
+            yield piece
+    except EOFError:
+        raise FileError(f"{name} is truncated: its {kind} data stop too early; copy it again") from None
+    except failure:
+        wrong = not started and named
+        problem = f"is not {kind}, though its name ends in {suffix}" if wrong else "is damaged"
+        raise FileError(f"{name} {problem}: write it again, or rename it") from None
+
+
+def _decompressor(suffix: str, raw: Iterator[bytes]) -> tuple[Iterator[bytes], Any]:
+    """The decompressed pieces, and the errors that damage raises."""
+    if suffix == ".gz":
+        return _frames(raw, _Gzip), zlib.error
+    if suffix == ".bz2":
+        return _frames(raw, bz2.BZ2Decompressor), (OSError, ValueError)
+    if suffix == ".xz":
+        return _frames(raw, partial(lzma.LZMADecompressor, memlimit=XZ_MEMORY)), lzma.LZMAError
+    zstandard = need("zstandard", "reading .zst files")
+    decompressor = zstandard.ZstdDecompressor(max_window_size=2**31)  # what zstd --long=31 needs
+    return _frames(raw, lambda: _Zstandard(decompressor.decompressobj())), zstandard.ZstdError
+
+
+def _frames(raw: Iterator[bytes], start: Callable[[], Any]) -> Iterator[bytes]:
+    """Decompress frames, a bounded amount at a time; raises EOFError if the last has no end."""
+    frame, started = start(), False
+    for piece in raw:
+        rest = piece.lstrip(b"\0") if frame.eof else piece  # zeros between frames are padding
+        while rest:
+            if frame.eof:
+                frame = start()
+            yield frame.decompress(rest, EXPANDED)
+            while not frame.eof and not frame.needs_input:
+                yield frame.decompress(b"", EXPANDED)
+            started, rest = True, frame.unused_data.lstrip(b"\0")
+    if started and not frame.eof:
+        raise EOFError
+
+
+class _Gzip:
+    """A frame of gzip, with the methods of the other decompressors."""
+
+    def __init__(self) -> None:
+        self._frame = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._frame.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._frame.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._frame.unused_data
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        return self._frame.decompress(self._frame.unconsumed_tail + data, most)
+
+
+class _Zstandard:
+    """A frame of Zstandard, with the methods of the other decompressors.
+
+    zstandard gives out all that its input expands to. So the input is fed in slices: 4 bytes expand to 128 KB at most.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        self._frame, self._rest = frame, b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._frame.eof)
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._rest
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._frame.unused_data) + self._rest
+
+    def decompress(self, data: bytes, most: int) -> bytes:
+        found, size, data, place = [], 0, self._rest + data, 0
+        while place < len(data) and size < most // 4 and not self._frame.eof:
+            found.append(self._frame.decompress(data[place : place + SLICE]))
+            size, place = size + len(found[-1]), place + SLICE
+        self._rest = data[place:]
+        return b"".join(found)
+
+
+def unzipped(name: str, source: str | BinaryIO) -> Iterator[bytes]:
+    """The content of the only file in a zip file."""
+    try:
+        with zipfile.ZipFile(source) as archive:
+            member = only_member(name, archive)
+            with archive.open(member) as file:
+                while piece := file.read(PIECE):
+                    yield piece
+    except RuntimeError:  # a password is needed
+        raise FileError(f"{name} is encrypted; unpack it, and give the file that is inside") from None
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as error:
+        if isinstance(error, FileError):
+            raise
+        raise FileError(f"{name} is not a zip file, or is damaged: write it again, or rename it") from None
+
+
+def only_member(name: str, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
+    """The only file in a zip file, apart from what macOS adds."""
+    members = [each for each in archive.infolist() if not each.is_dir() and not _is_hidden(each.filename)]
+    if len(members) != 1:
+        shown = ", ".join(os.path.basename(each.filename) for each in members[:3]) + ", ..." * (len(members) > 3)
+        held = f"{len(members)} files ({shown})" if members else "no file"
+        raise FileError(f"{name} holds {held}, and must hold one; unpack it, and give the files that are inside")
+    return members[0]
+
+
+def _is_hidden(path: str) -> bool:
+    return path.startswith("__MACOSX/") or os.path.basename(path).startswith(".")

@@ -10,13 +10,12 @@ from isotherm.errors import Option, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import is_packed
+from isotherm.io.edges import built, is_one_file, number_edges, open_parts, read_edges
 from isotherm.io.errors import FileWarning, shorten
+from isotherm.io.file_layout import Layout, Options, Pick
 from isotherm.io.formats import FORMATS, Format, format_of, imported
-from isotherm.io.layout import Layout, Options, Pick
+from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input, Progress
-from isotherm.io.tables.edges import built, number_edges, read_edges
-from isotherm.io.tables.guessing.sniff import is_number
-from isotherm.io.tables.parts import is_one_file, open_parts
 
 __all__ = ["GraphFile", "read_graph", "read_graph_file"]
 
@@ -55,7 +54,7 @@ def read_graph(
 
     =====================================  =========================================================================
     ``.csv`` ``.tsv`` ``.txt`` ``.edges``  One edge in each row. Delimiter, header and columns are found, see
-    ``.el`` ``.ncol`` ``out.*`` ...        :mod:`isotherm.io.tables.guessing.sniff`; files of SNAP and KONECT work
+    ``.el`` ``.ncol`` ``out.*`` ...        :mod:`isotherm.io.sniffing`; files of SNAP and KONECT work
                                            unchanged. Ids are the texts in the file: ``007`` is not ``7``.
     ``.parquet`` ``.arrow`` ``.feather``   The same in columns; ids are text or integers, as in the file.
     ``.mtx`` ``.npz``                      A matrix, of MatrixMarket or of SciPy; rectangular: rows and columns are

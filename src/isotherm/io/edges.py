@@ -1,0 +1,287 @@
+"""Edges from tables, in one file or several: the columns of source, target and weight, with ids as positions."""
+
+import glob
+import os
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm.errors import Option, warn
+from isotherm.files import STANDARD, FileError
+from isotherm.graphs import Graph
+from isotherm.graphs.csr import assembled, check_size, edge_weights
+from isotherm.graphs.packed import is_packed
+from isotherm.io.batches import Batch, EdgeBatch, Floats, ahead, checked_ids, checked_weights
+from isotherm.io.columns import edge_roles, unused_numbers
+from isotherm.io.errors import FileWarning, shorten
+from isotherm.io.file_layout import Layout, Options
+from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, SourceFile, format_of
+from isotherm.io.memory import Budget
+from isotherm.io.numbering import Codebook, Words, ids_at, keys_of
+from isotherm.io.streams import COMPRESSIONS, Input, Progress
+from isotherm.io.tables import open_table
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = [
+    "EdgeTable",
+    "Edges",
+    "built",
+    "expanded",
+    "found_files",
+    "is_one_file",
+    "number_edges",
+    "open_edges",
+    "open_parts",
+    "opened_tables",
+    "read_edges",
+]
+
+TABLES = (*TEXTUAL, "parquet", "arrow")
+SUFFIXES = {suffix for name in TABLES for suffix in FORMATS[name].suffixes}
+SHORT_ROW = 8  # bytes; most rows of text are longer
+MANY_ROWS = 1 << 27  # rows for which memory is reserved before they are read, at most
+
+
+class Edges(NamedTuple):
+    """Edges as a table lists them.
+
+    Attributes
+    ----------
+    source, target
+        (m,) positions of the ends in ``nodes``.
+    weight
+        (m,) or None.
+    nodes
+        (n,) ids in order of first appearance, row by row, source before target.
+    layout
+        Which columns these are.
+    """
+
+    source: NDArray[np.integer]
+    target: NDArray[np.integer]
+    weight: Floats | None
+    nodes: NDArray[Any]
+    layout: Layout
+
+
+class EdgeTable(NamedTuple):
+    """A table of edges that was opened.
+
+    Attributes
+    ----------
+    layout
+        Which columns are which.
+    height
+        The number of rows, if it is known.
+    batches
+        The edges, some rows at a time.
+    """
+
+    layout: Layout
+    height: int | None
+    batches: Iterator[EdgeBatch]
+
+
+def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:
+    """Open a table of edges; warns if columns that may hold weights are not used."""
+    wanted = tuple(options.picks.values())
+    table = open_table(file, known.name, delimiter=options.delimiter, header=options.header, wanted=wanted)
+    layout = table.layout(known.name, edge_roles(file.name, table.names, options.picks, table.values))
+    if options.weight is None and layout.roles["weight"] is None:
+        _warn_about_numbers(file.name, unused_numbers(table.names, table.values, layout.roles))
+    batches = table.batches(layout.places, frozenset({"weight"}))
+    return EdgeTable(layout, table.height, _checked(file.name, ahead(batches), options, layout))
+
+
+def read_edges(file: Input, known: Format, options: Options) -> Edges:
+    """Read the edges of a table, and number their ends."""
+    return number_edges(file, open_edges(file, known, options), options)
+
+
+def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
+    """Number the ends of the edges of a table that was opened."""
+    layout, height, batches = table
+    budget = Budget(file.name, options.max_memory)
+    weighted = layout.roles["weight"] is not None
+    budget.check(edges=height or 0, weighted=weighted)
+    ends = _Ends(_rows_at_most(file) if height is None else height)
+    nodes = edges = 0
+    ids, weights = [], list[Any]()
+    keyed = ((batch, keys_of(batch.source, batch.target)) for batch in batches)
+    for batch, first in ahead(_numbered(ahead(keyed), ends)):
+        nodes, edges = nodes + len(first), edges + len(batch.source)
+        budget.check(nodes=nodes, edges=edges, weighted=weighted)
+        ids.append(ids_at(file.name, batch, first).to_numpy())  # a Series would keep the texts of its batch alive
+        weights.append(batch.weight)
+    if not ids:
+        raise FileError(f"{file.name} has no rows, so no edges")
+    weight = np.concatenate(weights) if weighted else None
+    source, target = ends.all()
+    return Edges(source, target, weight, np.concatenate(ids), layout)
+
+
+def built(edges: Edges, *, directed: bool) -> Graph:
+    """The graph of these edges."""
+    check_size(len(edges.nodes), directed)
+    weights = edge_weights(edges.weight, len(edges.source))
+    entries = assembled(edges.source, edges.target, weights, edges.nodes)
+    return Graph._from_entries(entries, edges.nodes, directed=directed)
+
+
+def _warn_about_numbers(path: str, names: list[str]) -> None:
+    """Warn if columns that may hold weights are not used."""
+    if names:
+        found = f"the numbers in {', '.join(map(shorten, names[:3]))} are not read, so all edges weigh the same"
+        message = "{path}: {found}; take weights from a column with {weight}, or silence this with {unweighted}"
+        choice = {"weight": Option("weight", names[0]), "unweighted": Option("weight", False)}
+        warn(FileWarning(message, path=path, found=found, **choice))
+
+
+class _Ends:
+    """Positions of sources and targets in one growing array; rows never written to take no memory."""
+
+    def __init__(self, rows: int) -> None:
+        self._room = np.empty((2, rows), dtype=np.int32)
+        self._rows = 0
+
+    def more(self, rows: int) -> NDArray[np.int32]:
+        """The next (2, rows) entries, to be filled."""
+        before, self._rows = self._rows, self._rows + rows
+        if self._rows > self._room.shape[1]:
+            held, self._room = self._room[:, :before], np.empty((2, 2 * self._rows), dtype=np.int32)
+            self._room[:, :before] = held
+        return self._room[:, before : self._rows]
+
+    def all(self) -> NDArray[np.int32]:
+        """All sources, and all targets."""
+        return self._room[:, : self._rows]
+
+
+def _rows_at_most(file: Input) -> int:
+    """A number of rows that text of this size rarely exceeds."""
+    return min(os.path.getsize(file.path) // SHORT_ROW, MANY_ROWS) if file.seekable else 0
+
+
+def _checked(path: str, batches: Iterator[Batch], options: Options, layout: Layout) -> Iterator[EdgeBatch]:
+    """The batches, checked."""
+    import polars as pl
+
+    column = layout.roles.get("weight")
+    name = column and (column.name or str(column.number))
+
+    for batch in batches:
+        source, target = (checked_ids(path, batch, role) for role in ("source", "target"))
+        if source.dtype != target.dtype and pl.String in (source.dtype, target.dtype):
+            held = f"the source column holds {source.dtype} and the target column {target.dtype}"
+            raise FileError(f"{path}: {held}; both must be text, or both integers")
+        weight = checked_weights(path, batch, options, name) if "weight" in batch.frame.columns else None
+        yield EdgeBatch(source, target, weight, batch.place)
+
+
+def _numbered(keyed: Iterator[tuple[EdgeBatch, Words]], ends: _Ends) -> Iterator[tuple[EdgeBatch, NDArray[np.int64]]]:
+    """The batches with their ends numbered, each with the places of ids that occur for the first time."""
+    book = Codebook()
+    for batch, keys in keyed:
+        yield batch, book.add(keys, ends.more(len(batch.source)))
+
+
+def is_one_file(name: str) -> bool:
+    """Whether a name stands for one file, or for a folder that is one graph, rather than for several files."""
+    if os.path.isdir(name):
+        return (
+            is_packed(name)
+            or name.rstrip(os.sep).endswith(".iso")
+            or any(os.path.isfile(os.path.join(name, each)) for each in NETSET)
+        )
+    return os.path.exists(name) or name == STANDARD or not glob.has_magic(name)
+
+
+def found_files(paths: Iterable[str], wanted: str | None) -> list[SourceFile]:
+    """The files that these names stand for; of a folder all tables in it, at any depth, in the order of their names."""
+    return [SourceFile(path, format_of(path, wanted)) for name in paths for path in expanded(name, wanted)]
+
+
+def expanded(name: str, wanted: str | None) -> list[str]:
+    """The files that a name stands for: itself, those that a pattern matches, or the tables in a folder."""
+    if is_one_file(name):
+        if not os.path.isdir(name):
+            Input(name).check()
+        return [name]
+    if not os.path.isdir(name):
+        matches = sorted(glob.glob(name, recursive=True))
+        if not matches:
+            raise FileError(f"no file matches {name}; correct the pattern")
+        return matches
+    inside = (path for path in sorted(Path(name).rglob("*")) if path.is_file())
+    parts = [path for path in inside if not any(part[0] in "._" for part in path.relative_to(name).parts)]
+    tables = [str(path) for path in parts if wanted is not None or _is_table(path.name.lower())]
+    if not tables:
+        raise FileError(f"{name} holds no tables of edges ({', '.join(sorted(SUFFIXES))}); give another folder")
+    return tables
+
+
+def _is_table(name: str) -> bool:
+    stem, suffix = os.path.splitext(name)
+    return suffix in SUFFIXES or (suffix in COMPRESSIONS and os.path.splitext(stem)[1] in SUFFIXES)
+
+
+def open_parts(names: Sequence[str], wanted: str | None, options: Options, progress: Progress | None) -> EdgeTable:
+    """Open several tables of edges as one; the columns of each are found anew."""
+    files = found_files(names, wanted)
+    for file in files:
+        if file.known.name not in TABLES:
+            raise FileError(f"{file.path}: only tables can be read together ({', '.join(TABLES)}); leave it out")
+        if file.textual != files[0].textual:
+            both = f"{files[0].path} and {file.path}"
+            raise FileError(f"{both}: text and columnar files cannot be read together; convert one of them")
+    tables = opened_tables(files, options, progress)
+    file, first = next(tables)
+    return EdgeTable(first.layout, None, chain(_placed(file, first), _alike(first, tables)))
+
+
+def opened_tables(
+    files: Sequence[SourceFile], options: Options, progress: Progress | None
+) -> Iterator[tuple[SourceFile, EdgeTable]]:
+    """Open one file of edges after another; progress is counted in bytes of all files."""
+    sizes = [max(os.path.getsize(file.path), 1) for file in files]
+    for number, file in enumerate(files):
+        share = None if progress is None else partial(_share, progress, sum(sizes[:number]), sizes[number], sum(sizes))
+        source = Input(file.path, file.known.compression, share, options.encoding)
+        with warnings.catch_warnings():
+            if number:  # one warning for all files is enough
+                warnings.simplefilter("ignore")
+            table = open_edges(source, file.known, options)
+        yield file, table
+
+
+def _share(progress: Progress, before: int, size: int, total: int, done: int, of: int | None) -> None:
+    """Report the bytes of all files, where ``done / of`` of one is done: bytes of text, or rows of a columnar file."""
+    if of:
+        progress(before + size * done // of, total)
+
+
+def _alike(first: EdgeTable, tables: Iterator[tuple[SourceFile, EdgeTable]]) -> Iterator[EdgeBatch]:
+    """The edges of further files, which must have weights if the first has."""
+    for file, table in tables:
+        if (first.layout.roles["weight"] is None) != (table.layout.roles["weight"] is None):
+            raise FileError("some of the files have weights and others have none; read them without, or add a column")
+        yield from _placed(file, table)
+
+
+def _placed(file: SourceFile, table: EdgeTable) -> Iterator[EdgeBatch]:
+    """The edges of a file, which name it where they say the place of a row."""
+    name = os.path.basename(file.path)
+    for batch in table.batches:
+        yield batch._replace(place=partial(_place, name, batch))
+
+
+def _place(name: str, batch: EdgeBatch, row: int) -> str:
+    return f"{name}, {batch.place(row)}"

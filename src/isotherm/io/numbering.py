@@ -1,0 +1,286 @@
+"""Node ids to positions.
+
+A `Codebook` numbers ids in order of first appearance, as batches of edges come in. An integer is its own key. A text is
+hashed twice with different seeds, and 96 bits of the hashes are its key in a table with open addressing. The
+probability that any two of a hundred million ids share a key is 1e-13.
+
+Packed graphs have their nodes in ascending order of the ids. `Ranks` sorts what a codebook has numbered. Whole numbers
+from 0 on that leave few gaps need no codebook: `SmallIntegers` looks them up in a table. If ids turn out to be of
+another kind than expected, `UnsuitableError` asks for the numbering that fits, and reading starts again.
+"""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotherm import kernels
+from isotherm.errors import Option
+from isotherm.files import FileError
+from isotherm.graphs.packed_writing import PackWriter
+from isotherm.io.batches import EdgeBatch, missing_id
+from isotherm.io.formats import SourceFile
+
+if TYPE_CHECKING:
+    import polars as pl
+
+__all__ = ["Codebook", "Numbering", "UnsuitableError", "ids_at", "keys_of", "numbering_of"]
+
+Words: TypeAlias = NDArray[np.uint64]
+Codes: TypeAlias = NDArray[np.int32]
+Places: TypeAlias = NDArray[np.int64]
+
+MOST_NODES = 2**31 - 1
+LEAST = 1 << 26  # bytes that a hash table may take whatever is allowed
+SMALL = 1 << 26  # a table of ids up to this value is always allowed
+PIECE = 1 << 20  # ids written at once
+
+
+class Codebook:
+    """Positions of ids, in order of first appearance: row by row, source before target."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._table = np.zeros((1 << 10, 2), dtype=np.uint64)
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the table, which is needed one and a half times while it grows."""
+        return self._table.nbytes * 3 // 2
+
+    def add(self, keys: Words, codes: Codes) -> Places:
+        """Number the ends of edges.
+
+        Parameters
+        ----------
+        keys
+            (4, rows), from `keys_of`.
+        codes
+            (2, rows), filled here with the positions of the sources and of the targets.
+
+        Returns
+        -------
+        array
+            Where new ids are, in order: twice the row, plus one for a target.
+        """
+        self._reserve(2 * keys.shape[1])
+        first: Places = kernels.active.number(self._table, self.size, *keys, *codes)
+        self.size += len(first)
+        return first
+
+    def _reserve(self, more: int) -> None:
+        """Keep the table at most half full, even if all coming ids are new."""
+        if self.size > MOST_NODES - more:
+            raise FileError(f"there are more than {self.size} nodes; a graph has at most {MOST_NODES}")
+        slots = 1 << (2 * (self.size + more) - 1).bit_length()
+        if slots > len(self._table):
+            table = np.zeros((slots, 2), dtype=np.uint64)
+            kernels.active.rehash(self._table, table)
+            self._table = table
+
+
+def keys_of(source: "pl.Series", target: "pl.Series") -> Words:
+    """The keys of both ends of edges: for each end 64 bits, and the upper half of 64 more.
+
+    The ids are all text or all int64, without nulls.
+    """
+    keys = np.empty((4, len(source)), dtype=np.uint64)
+    _fill(source, *keys[:2])
+    _fill(target, *keys[2:])
+    return keys
+
+
+def _fill(ids: "pl.Series", words: Words, checks: Words) -> None:
+    import polars as pl
+
+    if ids.dtype == pl.String:
+        kernels.active.text_keys(ids, words, checks)
+    else:
+        words[:], checks[:] = ids.to_numpy().view(np.uint64), 0
+
+
+def ids_at(path: str, batch: EdgeBatch, places: Places) -> "pl.Series":
+    """The ids at the places that `Codebook.add` gave, none of them empty."""
+    import polars as pl
+
+    ids = pl.concat([batch.source, batch.target], rechunk=False).gather(places // 2 + places % 2 * len(batch.source))
+    if ids.dtype == pl.String and (empty := ids == "").any():
+        row, end = divmod(int(places[empty.arg_max() or 0]), 2)
+        raise missing_id(path, batch.place(row), ("source", "target")[end])
+    return ids
+
+
+class UnsuitableError(Exception):
+    """The ids are of another kind, for which `numbering_of` has a numbering."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(kind)
+        self.kind = kind
+
+
+class Numbering(ABC):
+    """Positions of ids in their ascending order; ``memory`` is the number of bytes that may be taken."""
+
+    n: int  # nodes, once all ids were seen
+
+    def __init__(self, memory: int) -> None:
+        self.memory = memory
+
+    @abstractmethod
+    def see(self, file: SourceFile, batch: EdgeBatch) -> Words:
+        """Note the ids of a batch; returns 64 bits that stand for each end, shape (2, rows)."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """All ids were seen."""
+
+    @abstractmethod
+    def positions(self, file: SourceFile, batch: EdgeBatch) -> Codes:
+        """The positions of the ends of edges, shape (2, rows), after all ids were seen."""
+
+    @abstractmethod
+    def ranks(self, words: Words) -> Places:
+        """The positions of ends that `see` returned; only for a sample."""
+
+    @abstractmethod
+    def store(self, writer: PackWriter) -> None:
+        """Write the ids."""
+
+
+def numbering_of(kind: str, memory: int) -> Numbering:
+    """The numbering for ids that are "small" integers, other "integers", or "text"."""
+    return SmallIntegers(memory) if kind == "small" else Ranks(memory, text=kind == "text")
+
+
+class SmallIntegers(Numbering):
+    """Whole numbers from 0 on, with a table of all numbers up to the largest."""
+
+    def __init__(self, memory: int) -> None:
+        super().__init__(memory)
+        self._seen = np.zeros(1 << 16, dtype=bool)
+        self._most = -1
+        self._table: Codes | None = None  # None if there are no gaps
+
+    def see(self, file: SourceFile, batch: EdgeBatch) -> Words:
+        """Mark the ids."""
+        ends = _integer_ends(file, batch)
+        most = int(ends.max())
+        if int(ends.min()) < 0 or (most >= SMALL and 5 * most > self.memory // 2):
+            raise UnsuitableError("integers")
+        if most >= len(self._seen):
+            seen, self._seen = self._seen, np.zeros(max(most + 1, 2 * len(self._seen)), dtype=bool)
+            self._seen[: len(seen)] = seen
+        self._most = max(self._most, most)
+        self._seen[ends] = True
+        return ends.view(np.uint64)
+
+    def finish(self) -> None:
+        """Number the ids that were marked."""
+        self._seen = self._seen[: self._most + 1]
+        self.n = int(np.count_nonzero(self._seen))
+        if self.n < len(self._seen):
+            self._table = np.cumsum(self._seen, dtype=np.int32) - np.int32(1)
+
+    def positions(self, file: SourceFile, batch: EdgeBatch) -> Codes:
+        """Read from the table."""
+        ends = _integer_ends(file, batch)
+        return ends.astype(np.int32) if self._table is None else self._table[ends]
+
+    def ranks(self, words: Words) -> Places:
+        """Read from the table."""
+        return words.astype(np.int64) if self._table is None else self._table[words].astype(np.int64)
+
+    def store(self, writer: PackWriter) -> None:
+        """Without gaps there is nothing to store."""
+        if self._table is not None:
+            writer.integer_ids(np.flatnonzero(self._seen))
+
+
+class Ranks(Numbering):
+    """Integers of 64 bits or texts, numbered by a codebook and sorted when all were seen."""
+
+    def __init__(self, memory: int, *, text: bool) -> None:
+        super().__init__(memory)
+        self.text = text
+        self._book, self._ids = Codebook(), list["pl.Series"]()
+        self._bytes = 0
+        self._rank: Codes
+
+    def see(self, file: SourceFile, batch: EdgeBatch) -> Words:
+        """Number new ids."""
+        batch, codes, first = self._numbered(file, batch)
+        if len(first):
+            self._keep(ids_at(file.path, batch, first))
+        needed = self._book.bytes + self._bytes * 2
+        if needed > max(self.memory, LEAST):
+            message = "the ids of {nodes:,} nodes need more than {needed:.1f} GB of memory; raise {max_memory}"
+            facts = {"nodes": self._book.size, "needed": needed / 2**30, "max_memory": Option("max_memory")}
+            raise FileError(message, **facts)
+        return codes.astype(np.uint64)
+
+    def _numbered(self, file: SourceFile, batch: EdgeBatch) -> tuple[EdgeBatch, Codes, Places]:
+        """The batch with ids of the right kind, their codes, and where new ones are."""
+        import polars as pl
+
+        if not self.text:
+            source, target = _integer_ends(file, batch)
+            batch = batch._replace(source=pl.Series(source), target=pl.Series(target))
+        elif batch.source.dtype != pl.String:
+            raise FileError(f"{file.path}: ids are integers here but text in another file; make them the same")
+        codes = np.empty((2, len(batch.source)), dtype=np.int32)
+        return batch, codes, self._book.add(keys_of(batch.source, batch.target), codes)
+
+    def _keep(self, ids: "pl.Series") -> None:
+        import polars as pl
+
+        own = pl.Series(ids.to_list(), dtype=ids.dtype)  # one that does not keep the texts of the whole batch alive
+        self._ids.append(own)
+        self._bytes += int(own.estimated_size()) + 8 * len(own)
+
+    def finish(self) -> None:
+        """Sort the ids."""
+        import polars as pl
+
+        ids = pl.concat(self._ids)
+        order = ids.arg_sort().to_numpy()
+        self.n = len(order)
+        self._rank = np.empty(self.n, dtype=np.int32)
+        self._rank[order] = np.arange(self.n, dtype=np.int32)
+        self._ids = [ids.gather(order)]
+
+    def positions(self, file: SourceFile, batch: EdgeBatch) -> Codes:
+        """Look the ids up."""
+        _, codes, new = self._numbered(file, batch)
+        if len(new):
+            raise FileError(f"{file.path} has changed while it was read; pack it again")
+        return self._rank[codes]
+
+    def ranks(self, words: Words) -> Places:
+        """The ranks of codes."""
+        return self._rank[words].astype(np.int64)
+
+    def store(self, writer: PackWriter) -> None:
+        """Write the sorted ids."""
+        ids = self._ids[0]
+        if self.text:
+            writer.text_ids(ids.slice(first, PIECE).to_list() for first in range(0, len(ids), PIECE))
+        else:
+            writer.integer_ids(ids.to_numpy())
+
+
+def _integer_ends(file: SourceFile, batch: EdgeBatch) -> Places:
+    """The ids as integers, shape (2, rows)."""
+    return np.stack([_integers(file, ids) for ids in (batch.source, batch.target)])
+
+
+def _integers(file: SourceFile, ids: "pl.Series") -> NDArray[Any]:
+    """Ids as integers; in delimited text, only if each is written exactly as that integer is."""
+    import polars as pl
+
+    if ids.dtype != pl.String:
+        return ids.to_numpy()
+    numbers = ids.cast(pl.Int64, strict=False) if file.textual else None
+    if numbers is None or numbers.null_count() or not (numbers.cast(pl.String) == ids).all():
+        raise UnsuitableError("text")
+    return numbers.to_numpy()
