@@ -148,7 +148,7 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
 def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
-    from isotherm.io.reading.vectors import read_vectors_file
+    from isotherm.io.vectors import read_vectors_file
 
     table = fitting.table
     for name in EDGES_ONLY.intersection(changed_options(fitting)):
@@ -178,8 +178,8 @@ def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tu
     if labels is not None:
         return labels, reading
     from isotherm.io import FORMATS
+    from isotherm.io.edges import is_one_file
     from isotherm.io.formats import format_of
-    from isotherm.io.tables.parts import is_one_file
 
     with usage_errors():
         known = format_of(edges, reading.format).name if is_one_file(edges) else "csv"
