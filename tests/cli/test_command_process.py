@@ -241,7 +241,8 @@ def _read(terminal: int) -> str:
 def test_what_no_command_uses_is_not_loaded(folder: Path) -> None:
     code = "import sys, isotherm.cli\nisotherm.cli.main()\nprint(*sys.modules)\nimport scipy.stats\n"
     code += "print(scipy.stats.norm.cdf(0))"
-    arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", "-o", "l.csv", "-q"]
+    by_heat = ["--evidence", "none", "-o", "l.csv", "-q"]
+    arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", *by_heat]
     result = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
     loaded, half = result.stdout.splitlines()
     assert "sklearn.base" in loaded.split()
