@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from isotherm.engines.local import LocalEngine
+from isotherm.equilibrium.dirichlet import Problem
 from scipy.sparse import csr_array
 from sklearn.metrics import f1_score
 
 import isotherm as iso
-from isotherm.engines.local import LocalEngine
-from isotherm.equilibrium.dirichlet import Problem
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.labelling.fit import labels_by
 from isotherm.labelling.metrics import macro_f1

@@ -83,7 +83,7 @@ def to_igraph(fit: Fit, G: Any, label: str, confidence: str) -> Any:
 
 
 def _by_node(fit: Fit, nodes: list[Any]) -> Iterable[tuple[Any, Any, Any]]:
-    """Node, label (None for none) and confidence; lists in the order of the classes if a node may have several labels."""
+    """Node, label (None for none) and confidence; lists, by class, where a node may have several labels."""
     if set(nodes) != set(fit.graph.nodes.tolist()):
         raise ValueError("G has other nodes than the graph of the fit: give that graph, or none to get a new one")
     whole = _joined(fit, Columns())
