@@ -13,17 +13,6 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.rows import Column, Columns, Rows, rows
 from isotherm.notebooks import facts, table
 
-__all__ = [
-    "CONTAINERS",
-    "check_container",
-    "contained",
-    "summary",
-    "to_igraph",
-    "to_networkx",
-    "to_pandas",
-    "to_polars",
-]
-
 MOST_CLASSES = 10  # classes in the HTML
 CONTAINERS = ("default", "pandas", "polars")
 
@@ -58,7 +47,9 @@ def _for_pandas(pandas: Any, values: Column) -> Any:
         return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
     if values.dtype.kind == "f":
         return np.ma.filled(values, np.nan)
-    return np.where(missing, None, np.ma.getdata(values)) if missing.any() else np.ma.getdata(values)
+    found = np.ma.getdata(values).astype(object)
+    found[missing] = None
+    return found
 
 
 def to_networkx(fit: Fit, G: Any, label: str, confidence: str) -> Any:
