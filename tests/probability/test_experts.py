@@ -19,7 +19,7 @@ from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, logistic, regression
 from isotherm.probability.experts.diffusion import DiffusedFeatures
 from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight
-from isotherm.probability.experts.logistic import unit_rows
+from isotherm.probability.experts.expert import unit_rows
 from isotherm.probability.experts.majority import Majority
 from isotherm.probability.experts.regression import C, MeanFeatures, Regression
 from isotherm.probability.experts.spectral import REGULARISATION, Structure, spectral_features

@@ -42,12 +42,12 @@ def _joined(fit: Fit, wanted: Columns) -> Rows:
 
 
 def _for_pandas(pandas: Any, values: Column) -> Any:
-    missing = np.ma.getmaskarray(values)
-    if values.dtype.kind == "i" and missing.any():
-        return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
-    if values.dtype.kind == "f":
-        return np.ma.filled(values, np.nan)
-    found = np.ma.getdata(values).astype(object)
+    missing, data = np.ma.getmaskarray(values), np.ma.getdata(values)
+    if not missing.any():
+        return data
+    if values.dtype.kind == "i":
+        return pandas.arrays.IntegerArray(data.astype(np.int64), missing)
+    found = data.astype(object)
     found[missing] = None
     return found
 
