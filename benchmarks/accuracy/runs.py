@@ -80,9 +80,9 @@ def run_method(item: Item, method: Method, protocol: str, draws: list[Draw], bud
             continue
         spent, slowest = spent + seconds, max(slowest, seconds)
         answers.append((draw, found))
-        scores = asdict(score(item.task, draw, found))
+        scores = asdict(score(draw, found))
         rows.append(Row(item.name, protocol, number, method.name, **scores, seconds=seconds))
-    together = calibration_error([claims(item.task, *pair) for pair in answers]) if answers else np.nan
+    together = calibration_error([claims(*pair) for pair in answers]) if answers else np.nan
     for row in rows:
         yield row if row.status else Row(**(asdict(row) | {"together": together}))
 

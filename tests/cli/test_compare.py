@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from commands import Run, runner
 
-from isotherm.labelling.rules import RULES
+from isotherm.node_classifier import RULE_NAMES
 from isotherm.paper.block_model import stochastic_block_model
 
 
@@ -29,7 +29,7 @@ def test_a_table_a_curve_and_advice(run: Run) -> None:
     assert outcome.status == 0, outcome.err
     assert "30 labels shown, 30 hidden labels, 2 classes, 2 draws" in outcome.out
     for name in (
-        *(f"Isotherm, rule {rule}" for rule in (*RULES, "auto")),
+        *(f"Isotherm, rule {rule}" for rule in RULE_NAMES),
         "label spreading",
         "scikit-network PageRank",
     ):

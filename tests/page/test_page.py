@@ -59,7 +59,7 @@ def hue(pixel: list[int]) -> str:
 
 
 def hues(view: View) -> list[str]:
-    """Of all members of the club."""
+    """The hues of all members of the club."""
     return [hue(pixel) for pixel in view.colours(list(range(34)))]
 
 
@@ -83,16 +83,16 @@ def test_the_map_shows_points_in_the_colours_of_their_classes(window: Any, calm:
 def labels_with(more: dict[Any, str]) -> Any:
     """The labels that the classifier gives the club, from its leaders and some more."""
     graph = karate_club().graph
-    return iso.DirichletClassifier().fit(graph, {graph.nodes[0]: "Hi", graph.nodes[33]: "Officer"} | more).labels_
+    return iso.NodeClassifier().fit(graph, {graph.nodes[0]: "Hi", graph.nodes[33]: "Officer"} | more).labels_
 
 
 def members_of(faction: str) -> list[int]:
-    """Those that are taken for members of a faction, without its leader."""
+    """The members that the classifier puts into a faction, without its leader."""
     return [node for node in np.flatnonzero(labels_with({}) == faction).tolist() if node not in (0, 33)]
 
 
 def flipped_by(node: int) -> set[int]:
-    """The other members of the club whose labels change when this one is said to be of Mr. Hi, by the classifier."""
+    """The other members whose labels change when this one gets the label of Mr. Hi."""
     ids = karate_club().graph.nodes
     return set(ids[labels_with({}) != labels_with({ids[node]: "Hi"})].tolist()) - {ids[node]}
 
@@ -103,7 +103,7 @@ def test_a_label_by_mouse_changes_the_colours_of_others_and_undo_brings_them_bac
     before = hues(view)
     telling = max(members_of("Officer"), key=lambda node: len(flipped_by(node)))
     others = flipped_by(telling)
-    assert others, "some label decides those of others"
+    assert others, "some label changes the labels of others"
     node = number(view, str(karate_club().graph.nodes[telling]))
     camera = view.get("isotherm.map.sigma.getCamera().getState()")
     view.page.mouse.click(*view.spot(node))

@@ -127,7 +127,7 @@ def test_unknown_names_are_refused(data: Path) -> None:
 
 def test_a_part_of_a_name_chooses_methods() -> None:
     assert [method.name for method in command.chosen_methods(["Isotherm"])] == ["Isotherm"]
-    assert {"Isotherm, rule centered", "Isotherm, rule auto"} <= {m.name for m in command.chosen_methods(["rule"])}
+    assert {"Isotherm, rule centered", "Isotherm, rule probable"} <= {m.name for m in command.chosen_methods(["rule"])}
     assert len(command.chosen_methods(None)) == sum(method.installed for method in METHODS.values())
 
 

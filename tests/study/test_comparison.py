@@ -56,14 +56,14 @@ def test_guesses_at_unreached_nodes_count_as_wrong_unless_there_is_other_evidenc
     draw = Draw.of(task, np.array([0, 60, 100]))
     labels = task.truth.copy()
     labels[5] = 2
-    found = score(task, draw, Answer(labels))
+    found = score(draw, Answer(labels))
     truth, counted = task.truth[draw.scored], np.where(draw.reached, labels, -1)[draw.scored]
     assert found.accuracy == pytest.approx(accuracy_score(truth, counted)) == pytest.approx(116 / 118)
     assert found.macro_f1 == pytest.approx(f1_score(truth, counted, average="macro", labels=[0, 1, 2]))
     assert found.guessed == pytest.approx(117 / 118)
     assert found.unlabelled == pytest.approx(1 / 118)
     assert np.isnan([found.calibration_error, found.coverage]).all()
-    assert score(task, draw, Answer(labels, beyond_links=True)).accuracy == pytest.approx(117 / 118)
+    assert score(draw, Answer(labels, beyond_links=True)).accuracy == pytest.approx(117 / 118)
 
 
 def test_calibration_and_coverage_of_an_answer(task: Task) -> None:
@@ -71,7 +71,7 @@ def test_calibration_and_coverage_of_an_answer(task: Task) -> None:
     sets = np.zeros((121, 3), dtype=bool)
     sets[:, 0] = True
     sets[60:, 1] = True
-    found = score(task, draw, Answer(task.truth, np.full(121, 0.9), sets))
+    found = score(draw, Answer(task.truth, np.full(121, 0.9), sets))
     assert found.calibration_error == pytest.approx(0.1)
     assert found.coverage == pytest.approx((59 + 39) / 117)
     assert found.set_size == pytest.approx((59 + 2 * 58) / 117)
@@ -134,7 +134,7 @@ def test_isotherm_is_the_classifier_itself(task: Task) -> None:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::RuntimeWarning", "ignore::FutureWarning")
 def test_every_method_finds_blocks(larger: Task, name: str) -> None:
     draw = draw_seeds(larger, partial(sample_per_class, size=8), [1, 0])
-    found = score(larger, draw, METHODS[name].run(larger, draw))
+    found = score(draw, METHODS[name].run(larger, draw))
     least = {"scikit-network propagation": 0.3, "scikit-network nearest neighbours": 0.5, "spectral + regression": 0.6}
     assert found.accuracy > least.get(name, 0.8)  # the largest block has half of the nodes
 
@@ -153,7 +153,7 @@ def test_poisson_learning_gets_each_connected_part() -> None:
 def test_compare_scores_every_method_on_the_same_draws(larger: Task) -> None:
     found = compare(larger.graph, larger.truth, fraction=0.1, runs=2, peers=False, random_state=3)
     draws = [draw_seeds(larger, partial(sample_two_classes, size=0.1), [3, run]) for run in range(2)]
-    expected = [score(larger, draw, methods.by_rule(larger, draw)) for draw in draws]
+    expected = [score(draw, methods.by_rule(larger, draw)) for draw in draws]
     np.testing.assert_allclose(found.methods["Isotherm"].accuracy, [each.accuracy for each in expected])
     np.testing.assert_allclose(found.curve.macro_f1[-1], [each.macro_f1 for each in expected])
     assert found.curve.seeds.tolist() == [3, 6, 12, 24, 48]

@@ -104,9 +104,8 @@ class Comparison:
 
 @dataclass
 class _Bench:
-    """A task with its draws, and how much of the work is done."""
+    """The draws of a task, and how much of the work is done."""
 
-    task: Task
     draws: list[list[Draw]]  # by number of seeds, the largest last
     total: int
     progress: Progress | None
@@ -131,7 +130,7 @@ class _Bench:
             with warnings.catch_warnings():
                 if not method.ours:
                     warnings.simplefilter("ignore")  # about their own internals
-                tally.add(self.task, draw, method.run(self.task, draw))
+                tally.add(draw, method.run(draw.task, draw))
             self.done += 1
             if self.progress is not None:
                 self.progress(self.done, self.total)
@@ -184,7 +183,7 @@ def compare(
     _check_labels(len(known.codes), known.n_classes, fraction)
     chosen, left_out = _methods(task, peers)
     draws = _draws(task, fraction, runs, random_state)
-    bench = _Bench(task, draws, runs * (len(chosen) + len(draws) - 1), progress)
+    bench = _Bench(draws, runs * (len(chosen) + len(draws) - 1), progress)
     found = bench.all_scores(chosen, left_out)
     last = draws[-1][0]
     curve = _curve(bench, found)

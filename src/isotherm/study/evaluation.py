@@ -121,7 +121,7 @@ def evaluate(
                 if isinstance(estimator, NodeClassifier):
                     estimator.set_params(class_weight={code: weights[code] for code in present})
         for rule, found in by_rules(estimators, task, draw, rules).items():
-            tallies[rule].add(task, draw, found)
+            tallies[rule].add(draw, found)
         seeds.append(len(draw.seeds))
         hidden.append(np.count_nonzero(draw.scored))
         if progress is not None:

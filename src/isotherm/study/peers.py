@@ -93,13 +93,7 @@ def spread(weights: csr_array, start: Doubles, *, alpha: float) -> Doubles:
 
 def normalised(task: Task) -> csr_array:
     """S = D^-1/2 A D^-1/2; isolated nodes have empty rows."""
-
-    def make() -> csr_array:
-        degrees = np.asarray(task.matrix.sum(axis=1)).ravel()
-        root = np.divide(1, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0)
-        return csr_array(diags_array(root) @ csr_array(task.matrix) @ diags_array(root))
-
-    return task.shared("normalised", make)
+    return task.shared("normalised", lambda: _symmetric(csr_array(task.matrix)))
 
 
 def feature_regression(task: Task, draw: Draw) -> Answer:
@@ -171,15 +165,21 @@ def _probabilities(scores: Doubles) -> Doubles:
 
 def _mean(task: Task) -> csr_array:
     """P = D^-1 A."""
-    degrees = np.asarray(task.matrix.sum(axis=1)).ravel()
+    weights = csr_array(task.matrix)
+    degrees = weights.sum(axis=1)
     inverse = np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0)
-    return csr_array(diags_array(inverse) @ csr_array(task.matrix))
+    return csr_array(diags_array(inverse) @ weights)
 
 
 def _convolution(task: Task) -> csr_array:
-    looped = csr_array(task.matrix) + eye_array(task.matrix.shape[0])
-    root = diags_array(1 / np.sqrt(looped.sum(axis=1)))
-    return csr_array(root @ looped @ root)
+    return _symmetric(csr_array(task.matrix) + eye_array(task.matrix.shape[0]))
+
+
+def _symmetric(weights: csr_array) -> csr_array:
+    """D^-1/2 A D^-1/2."""
+    degrees = weights.sum(axis=1)
+    root = diags_array(np.divide(1, np.sqrt(degrees), out=np.zeros_like(degrees), where=degrees > 0))
+    return csr_array(root @ weights @ root)
 
 
 def _embedding(task: Task) -> Doubles:

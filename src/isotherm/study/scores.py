@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.labelling.metrics import accuracy, macro_f1
 from isotherm.probability.trial import Reliability, reliability
-from isotherm.study.tasks import Draw, Task
+from isotherm.study.tasks import Draw
 
 __all__ = ["Answer", "Score", "Scores", "Tally", "answer", "calibration_error", "claims", "class_scores", "score"]
 
@@ -103,10 +103,11 @@ class Tally:
         self._confusion: list[csr_array] = []
         self._claims: list[tuple[Doubles, Mask]] = []
 
-    def add(self, task: Task, draw: Draw, found: Answer) -> None:
+    def add(self, draw: Draw, found: Answer) -> None:
         """Judge the answer to one more draw."""
-        self.scores.append(score(task, draw, found))
-        self._claims.append(claims(task, draw, found))
+        self.scores.append(score(draw, found))
+        self._claims.append(claims(draw, found))
+        task = draw.task
         true, guess = task.truth[draw.scored], _counted(draw, found)[draw.scored]
         self._micro_f1.append(2 * np.count_nonzero(true == guess) / (len(true) + np.count_nonzero(guess >= 0)))
         ends = true, np.where(guess < 0, task.n_classes, guess)
@@ -136,25 +137,25 @@ def answer(classes: Ints, probabilities: Floats, *, beyond_links: bool = False, 
     return Answer(labels, confidence, beyond_links=beyond_links)
 
 
-def score(task: Task, draw: Draw, found: Answer) -> Score:
+def score(draw: Draw, found: Answer) -> Score:
     """Judge an answer."""
-    truth, labels = task.truth[draw.scored], _counted(draw, found)[draw.scored]
+    truth, labels = draw.task.truth[draw.scored], _counted(draw, found)[draw.scored]
     return Score(
         accuracy(truth, labels),
         macro_f1(truth, labels),
         accuracy(truth, found.labels[draw.scored]),
         float(np.mean(labels < 0)),
-        calibration_error([claims(task, draw, found)]),
-        *_coverage(task, draw, found.sets),
+        calibration_error([claims(draw, found)]),
+        *_coverage(draw, found.sets),
     )
 
 
-def claims(task: Task, draw: Draw, found: Answer) -> tuple[Doubles, Mask]:
+def claims(draw: Draw, found: Answer) -> tuple[Doubles, Mask]:
     """The confidence of the labels that count, and which of them are right."""
     if found.confidence is None:
         return np.empty(0), np.empty(0, dtype=bool)
     places = np.flatnonzero(draw.scored & (_counted(draw, found) >= 0))
-    return found.confidence[places], found.labels[places] == task.truth[places]
+    return found.confidence[places], found.labels[places] == draw.task.truth[places]
 
 
 def calibration_error(parts: list[tuple[Doubles, Mask]]) -> float:
@@ -181,8 +182,8 @@ def _counted(draw: Draw, found: Answer) -> Ints:
     return found.labels if found.beyond_links else np.where(draw.reached, found.labels, -1)
 
 
-def _coverage(task: Task, draw: Draw, sets: Mask | None) -> tuple[float, float]:
+def _coverage(draw: Draw, sets: Mask | None) -> tuple[float, float]:
     places = np.flatnonzero(draw.scored & draw.reached) if sets is not None else ()
     if sets is None or not len(places):
         return np.nan, np.nan
-    return float(sets[places, task.truth[places]].mean()), float(sets[places].sum(axis=1).mean())
+    return float(sets[places, draw.task.truth[places]].mean()), float(sets[places].sum(axis=1).mean())
