@@ -131,7 +131,7 @@ def label_place(names: Names, taken: Sequence[int | None] | set[int | None]) -> 
 
 
 def node_places(names: Names, taken: Sequence[int | None] | set[int | None]) -> list[int]:
-    """The columns that may be those of nodes; one if a name is clearly better than the others.
+    """The columns that may hold nodes; only one if its name is clearly better than the others.
 
     >>> node_places(["account_id", "branch_id", "label"], {2}), node_places(["id", "name"], ())
     ([0, 1], [0])

@@ -116,7 +116,7 @@ def read_seeds(
 ) -> dict[Any, Any]:
     r"""Read known labels from a table: CSV, TSV, text, Parquet, Arrow or JSON lines; or from a file of a graph.
 
-    Columns besides node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
+    Columns except node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
     text; where all labels are integers, ``-1`` is an empty one, with a warning. In GraphML and GEXF, ``label`` is the
     attribute of nodes that has the labels; in an npz file, the array.
 
@@ -134,7 +134,7 @@ def read_seeds(
         As in `read_graph`.
     like
         The graph of these nodes. Ids that are text in the file and integers in the graph, or the other way round,
-        become those of the graph, see `match_seeds`.
+        become the ids of the graph, see `match_seeds`.
 
     Returns
     -------

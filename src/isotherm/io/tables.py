@@ -94,7 +94,7 @@ def _scan(pl: Any, source: Path | BytesIO, kind: str) -> "pl.LazyFrame":
 
 
 def _values(rows: "pl.LazyFrame", name: str, dtype: "pl.DataType") -> Values:
-    """What the values of a column are; those of a column that may hold row numbers are looked at."""
+    """What the values of a column are; only a column that may hold row numbers is looked at."""
     if not is_index_name(name) or not dtype.is_integer():
         return Values(dtype.is_numeric())
     column = rows.select(name).head(SAMPLE).collect().to_series()

@@ -113,7 +113,7 @@ def _unread(edges: str) -> "GraphFile":
 
 
 def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tuple[str, str]) -> tuple[str, Reading]:
-    """The file of labels, which is that of the graph if none is given, and how both are read.
+    """The file of labels, by default the file of the graph, and how both are read.
 
     ``usage`` has the command and its name for that file, for messages.
     """
