@@ -106,7 +106,8 @@ def _read_features(files: Files, fitting: Fitting, job: Job) -> Any:
     from isotherm.io import read_features
 
     with job.stage("reading features"), usage_errors():
-        return read_features(table.features, files.graph, id=table.id, text=table.text)
+        encoding = fitting.reading.encoding
+        return read_features(table.features, files.graph, id=table.id, text=table.text, encoding=encoding)
 
 
 def _evidence(files: Files, fitting: Fitting) -> Any:

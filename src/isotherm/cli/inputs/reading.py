@@ -96,7 +96,7 @@ def _read_graph(
     from isotherm.io import read_graph_file
 
     if table.wanted:
-        return _read_table(edges, table, threads)
+        return _read_table(edges, reading, table, threads)
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges
         return read_graph_file(paths, progress=bar.amount, id=table.graph_id, **reading.for_graph()), None
@@ -113,7 +113,7 @@ def _unread(edges: str) -> "GraphFile":
 
 
 def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tuple[str, str]) -> tuple[str, Reading]:
-    """The file of labels, which is that of the graph if none is given, and how both are read.
+    """The file of labels, by default the file of the graph, and how both are read.
 
     ``usage`` has the command and its name for that file, for messages.
     """
@@ -181,16 +181,27 @@ def _layouts(found: "MatchedLabels") -> dict[str, str]:
     }
 
 
-def _read_table(path: str, table: VectorOptions, threads: int | None) -> "tuple[GraphFile, Any]":
+def _read_table(path: str, reading: Reading, table: VectorOptions, threads: int | None) -> "tuple[GraphFile, Any]":
     """The graph of the nearest rows of a table, and the table."""
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
     from isotherm.io.vectors import read_vectors_file
 
+    _check_no_edges(reading)
     with usage_errors(culprit=_name(path)):
-        read = read_vectors_file(path, id=table.id, text=table.text)
+        written = {name: getattr(reading, name) for name in ("delimiter", "header", "format", "encoding")}
+        read = read_vectors_file(path, id=table.id, text=table.text, **written)
         graph = Graph.from_vectors(read.vectors, **table.for_graph(), ids=read.ids, n_threads=threads)
     return GraphFile(graph, read.layout), read.vectors
+
+
+def _check_no_edges(reading: Reading) -> None:
+    """Refuse options that are about edges, which a table of vectors does not have."""
+    names = ("directed", "source", "target", "weight", "unweighted", "thousands", "edges", "max_graph_memory")
+    given = next((name for name in names if getattr(reading, name) not in (None, False, ())), None)
+    if given is not None or reading.directed is False:
+        option = f"--{(given or 'undirected').replace('_', '-')}"
+        raise UsageError(f"{option} is for files of edges, not for a table of vectors: leave it out")
 
 
 def read_seeded(
