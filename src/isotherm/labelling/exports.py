@@ -58,7 +58,9 @@ def _for_pandas(pandas: Any, values: Column) -> Any:
         return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
     if values.dtype.kind == "f":
         return np.ma.filled(values, np.nan)
-    return np.where(missing, None, np.ma.getdata(values)) if missing.any() else np.ma.getdata(values)
+    found = np.array(np.ma.getdata(values), dtype=object if missing.any() else None)
+    found[missing] = None
+    return found
 
 
 def to_networkx(fit: Fit, G: Any, label: str, confidence: str) -> Any:
