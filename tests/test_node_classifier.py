@@ -185,7 +185,7 @@ def test_several_labels_go_by_heat() -> None:
     np.testing.assert_array_equal(node.labels_.toarray(), paper.labels_.toarray())
 
 
-SINGLE = {
+SINGLE: dict[str, tuple[Any, dict[int, Any]]] = {
     "karate": (nx.karate_club_graph(), {0: "Mr. Hi", 33: "Officer"}),
     "path": (nx.path_graph(200), {0: "a", 199: "b"}),
     "cliques": (nx.ring_of_cliques(4, 8), {2: "a", 10: "b", 18: "c", 26: "d"}),

@@ -160,7 +160,7 @@ def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, 
     """Make a hidden folder that becomes the target at the end, and is removed if anything goes wrong.
 
     A killed process leaves its hidden folder behind; the next call for the same target removes it. The parameters are
-    those of `check_folder`.
+    as for `check_folder`.
     """
     check_folder(target, kind, is_kind, force=force)
     target = target.absolute()

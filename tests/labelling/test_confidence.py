@@ -252,17 +252,17 @@ def test_an_update_keeps_what_hidden_seeds_taught_until_many_have_changed() -> N
     order = rng.permutation(600)
     first = {int(node): int(blocks[node]) for node in order[:90]}
     clf = iso.NodeClassifier().fit(graph, first, evidence=None)
-    learnt = clf.calibration_
+    learnt = clf.fitted_.calibration
     for node in order[90:94].tolist():  # fewer than one in twenty
         clf.update({node: int(blocks[node])})
-        np.testing.assert_array_equal(clf.calibration_.slopes, learnt.slopes)
-    np.testing.assert_allclose(clf.calibration_.shares, (clf.seeds_.counts + 1) / (94 + 3))
-    np.testing.assert_allclose(clf.calibration_.mean, clf.temperatures_.mean(axis=0), rtol=1e-5)
+        np.testing.assert_array_equal(clf.fitted_.calibration.slopes, learnt.slopes)
+    np.testing.assert_allclose(clf.fitted_.calibration.shares, (clf.seeds_.counts + 1) / (94 + 3))
+    np.testing.assert_allclose(clf.fitted_.calibration.mean, clf.temperatures_.mean(axis=0), rtol=1e-5)
     known = {int(node): int(blocks[node]) for node in order[:94]}
     again = iso.NodeClassifier().fit(graph, known, evidence=None)
     np.testing.assert_allclose(clf.predict_proba(), again.predict_proba(), atol=0.1)  # with other folds
     assert np.mean(clf.labels_ == again.labels_) >= 0.97
     clf.update({int(order[94]): int(blocks[order[94]])})  # the fifth of ninety
     fresh = iso.NodeClassifier().fit(graph, known | {int(order[94]): int(blocks[order[94]])}, evidence=None)
-    np.testing.assert_allclose(clf.calibration_.slopes, fresh.calibration_.slopes, rtol=0.05, atol=0.01)
-    assert not np.allclose(clf.calibration_.slopes, learnt.slopes)
+    np.testing.assert_allclose(clf.fitted_.calibration.slopes, fresh.fitted_.calibration.slopes, rtol=0.05, atol=0.01)
+    assert not np.allclose(clf.fitted_.calibration.slopes, learnt.slopes)

@@ -18,8 +18,7 @@ from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, logistic, regression
 from isotherm.probability.experts.diffusion import DiffusedFeatures
-from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight
-from isotherm.probability.experts.expert import unit_rows
+from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight, unit_rows
 from isotherm.probability.experts.majority import Majority
 from isotherm.probability.experts.regression import C, MeanFeatures, Regression
 from isotherm.probability.experts.spectral import REGULARISATION, Structure, spectral_features
@@ -147,7 +146,8 @@ def test_given_probabilities_are_scaled_to_sum_to_one() -> None:
     seeds = seeds_of(np.array([0, 2]), np.array([0, 1]), 2)
     expert = GivenProbabilities(np.array([[2.0, 6], [np.nan, np.nan], [0, 1], [0.5, 0.5]]))
     everyone = np.exp(expert.log_probabilities(Question(seeds, np.arange(2), NONE)))
-    np.testing.assert_allclose(everyone, [[0.25, 0.75], [np.nan, np.nan], [0, 1], [0.5, 0.5]], atol=1e-8)
+    wanted = np.array([[0.25, 0.75], [np.nan, np.nan], [0, 1], [0.5, 0.5]])
+    np.testing.assert_allclose(everyone, wanted, atol=1e-8)
     hidden = np.exp(expert.log_probabilities(Question(seeds, np.array([0]), NONE, hidden=np.array([1]))))
     np.testing.assert_allclose(hidden, [[0, 1]], atol=1e-8)
 

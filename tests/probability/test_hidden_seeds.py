@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from isotherm.engines.local import LocalEngine
-from isotherm.equilibrium.dirichlet import Problem
 from scipy.sparse import csr_array
 from sklearn.metrics import f1_score
 
 import isotherm as iso
+from isotherm.engines import LocalEngine
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.problem import Problem
 from isotherm.labelling.fit import labels_by
 from isotherm.labelling.metrics import macro_f1
 from isotherm.labelling.rules import RULES
@@ -91,7 +91,7 @@ def test_no_solve_without_the_hidden_seeds_starts_from_the_fit(
 
     def recorded(self: LocalEngine, problem: Problem, options: SolveOptions, *, start: Any = None) -> Any:
         solves.append((len(problem.nodes), start))
-        return usual(self, problem, options, start=start)
+        return usual(problem, options, start=start)
 
     monkeypatch.setattr(LocalEngine, "solve", recorded)
     clf = kind(solver=solver).fit(graph, known)

@@ -74,9 +74,10 @@ def test_a_panel_is_weighed_by_what_its_experts_say_about_hidden_seeds(world: An
     flat = np.tile(shares, (len(order), 1))
     trial = Trial(seeds.nodes[order], seeds.codes[order], fold, known, flat, 0)
     nothing: Any = None
+    none = np.empty(0, np.int64)
     hidden = HiddenSeeds(
         tuple(
-            Fold(seeds.nodes[each], seeds.codes[each], nothing, shares, nothing, np.empty(0), np.empty(0, np.int32))
+            Fold(seeds.nodes[each], seeds.codes[each], nothing, shares, nothing, none, np.empty(0, np.int32))
             for each in folds
         ),
         np.empty(0, np.int64),

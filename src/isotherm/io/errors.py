@@ -16,7 +16,7 @@ __all__ = ["FileWarning", "UnclearError", "blaming", "is_panic", "need", "refuse
 
 
 class UnclearError(FileError):
-    """A table whose columns cannot be told apart: its options are a choice to copy, and to correct."""
+    """A table whose columns are ambiguous: its options are a choice to copy and to correct."""
 
     @property
     def choice(self) -> tuple[Option, ...]:

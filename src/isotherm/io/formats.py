@@ -26,7 +26,7 @@ class Kind(NamedTuple):
     attributes
         Whether nodes have attributes with names, of which one may be the id.
     labels
-        Where labels of nodes are read from it, if it can hold them beside the graph.
+        Where labels of nodes are read from it, if it can hold them together with the graph.
     """
 
     suffixes: tuple[str, ...]

@@ -113,7 +113,7 @@ def read_labelled(
     delimiter, header, format, encoding
         How the edges are written, as for `read_graph`.
     labels_delimiter, labels_header, labels_format, labels_encoding
-        The same for the first file of labels; its encoding is by default that of the edges.
+        The same for the first file of labels; by default it has the encoding of the edges.
 
     Returns
     -------
@@ -143,7 +143,7 @@ def read_labelled(
     labels_format = labels_format or (format if seeds is None else None)
     if seeds is None and not holds_labels(names, labels_format):
         known = ", ".join(name for name, kind in FORMATS.items() if kind.labels is not None)
-        raise FileError(f"{names[0]} holds no labels beside the graph, as {known} files do; give a file of seeds")
+        raise FileError(f"{names[0]} holds no labels besides the graph, as {known} files do; give a file of seeds")
     options = LabelOptions(
         node=node,
         label=label,
@@ -219,7 +219,7 @@ def match_labels(
     drop_missing: bool = False,
     classes: Iterable[Any] = (),
 ) -> MatchedLabels:
-    """Put labels under the ids of a graph, and merge those of several files.
+    """Put labels under the ids of a graph, and merge the labels of several files.
 
     Parameters
     ----------

@@ -365,7 +365,7 @@ def read_netset(file: Input, options: Options) -> tuple[Graph, Layout]:
 
 
 def netset_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, Any], str]:
-    """The labels of a folder, from ``labels.npy``; of a rectangular matrix, the labels are those of its rows."""
+    """The labels of a folder, from ``labels.npy``; if the matrix is rectangular, they are labels of its rows."""
     name = "labels" if label is None else str(label)
     labels = _array(file.path, name)
     if labels is None:

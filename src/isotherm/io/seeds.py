@@ -116,7 +116,7 @@ def read_seeds(
 ) -> dict[Any, Any]:
     r"""Read known labels from a table: CSV, TSV, text, Parquet, Arrow or JSON lines; or from a file of a graph.
 
-    Columns besides node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
+    Columns except node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
     text; where all labels are integers, ``-1`` is an empty one, with a warning. In GraphML and GEXF, ``label`` is the
     attribute of nodes that has the labels; in an npz file, the array.
 
@@ -134,7 +134,7 @@ def read_seeds(
         As in `read_graph`.
     like
         The graph of these nodes. Ids that are text in the file and integers in the graph, or the other way round,
-        become those of the graph, see `match_seeds`.
+        become the ids of the graph, see `match_seeds`.
 
     Returns
     -------
@@ -207,7 +207,7 @@ def read_seeds_file(
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
     picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
     wanted = tuple(picks.values()) if after is None else tuple(after.names.values())
-    table = open_table(file, known.name, seeds=True, delimiter=delimiter, header=header, wanted=wanted)
+    table = open_table(file, known.name, rows="seeds", delimiter=delimiter, header=header, wanted=wanted)
     picks = picks if after is None else _picks_after(after, table, picks)
     layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
     rows = read_rows(file.name, table.batches(layout.places))

@@ -70,7 +70,8 @@ def _decide(
     graph, options = problem.graph, settings.solving
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
-    panel = None if evidence is None else Panel(evidence, graph, seeds, options)
+    one_class = seeds.n_classes == 1  # then nothing is to be told apart, and evidence says nothing
+    panel = None if evidence is None or one_class else Panel(evidence, graph, seeds, options)
     learnt, earlier = None, _taught(before, settings)
     if earlier is not None and not (evidence is not None and evidence.beyond_links):
         learnt = earlier.moved(seeds, field.mean, panel)
