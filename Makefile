@@ -73,7 +73,7 @@ SANITIZER = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-
 sanitize-solvers:
 	$(SANITIZER) tests/equilibrium
 sanitize-readers:
-	$(SANITIZER) tests/kernels tests/io tests/insight/test_saving.py tests/insight/test_damaged_models.py
+	$(SANITIZER) tests/kernels tests/io tests/labelling/test_saving.py tests/labelling/test_damaged_models.py tests/labelling/test_old_models.py
 
 $(SANITIZED)/built: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --no-deps --target $(SANITIZED)/address . \

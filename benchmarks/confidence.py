@@ -22,7 +22,7 @@ from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.paper.graph_experiments import two_per_class
 from isotherm.probability.trial import reliability
-from isotherm.seeds import sample_uniform
+from isotherm.seeds.hiding import sample_uniform
 from isotherm.study import datasets
 
 __all__ = ["Errors", "Labelled", "block_model", "calibration_errors", "coverage_of", "panel", "races", "rule_scores"]

@@ -157,7 +157,7 @@ void rank(const Table<T>& table, int64_t first, const Best& best, int threads) {
   });
 }
 
-// How temperatures become probabilities; src/isotherm/insight/confidence/calibration.py explains it.
+// How temperatures become probabilities; src/isotherm/probability/calibration.py explains it.
 struct Calibration {
   const double *mean, *shares, *slopes, *covariance, *bias;  // (K), (K), (kinds), (kinds, kinds), (K)
   int64_t kinds;                                             // 3 or 5

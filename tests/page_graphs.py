@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, save_npz
 
-from isotherm.seeds import sample
+from isotherm.seeds.hiding import sample
 from isotherm.seeds.encoding import encode_labels
 from isotherm.study.datasets import debian_packages, karate_club
 

@@ -193,7 +193,7 @@ def test_it_can_be_pickled_and_saved_without_its_table(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict(X + 0.01), clf.predict(X + 0.01))
     clf.save(tmp_path / "model.npz")
     loaded = iso.load(tmp_path / "model.npz")
-    assert type(loaded) is iso.DirichletClassifier
+    assert type(loaded) is iso.NodeClassifier
     np.testing.assert_array_equal(loaded.labels_, clf.labels_)
     np.testing.assert_allclose(loaded.explain(3)["share"], clf.explain(3)["share"])
 

@@ -84,3 +84,27 @@ def test_the_summary_says_whether_seeds_found_the_weights(run: Run, table: pl.Da
     (tmp_path / "two.csv").write_text("node,label\nr0,right\nr1,left\n")
     outcome = run("classify", "--vectors", "table.csv", "two.csv")
     assert "majority 1.00 (usual weights: no seed can be hidden)" in outcome.err
+
+
+def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> None:
+    plain = run("classify", "--vectors", "table.csv", "known.csv", "-q")
+    assert plain.status == 0, plain.err
+    body = table.write_csv(separator="|", include_header=False).replace("r", "\xe9")
+    Path("odd.data").write_text(body, encoding="latin-1")
+    known = Path("known.csv").read_text().replace("\nr", "\n\xe9")
+    Path("odd.csv").write_text(known, encoding="latin-1")
+    options = ["--format", "csv", "--delimiter", "|", "--no-header", "--encoding", "latin-1", "--id", "1"]
+    odd = run("classify", "--vectors", "odd.data", "odd.csv", *options, "-q")
+    assert odd.status == 0, odd.err
+    assert odd.out.replace("\xe9", "r") == plain.out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--source", "x"], ["--weight", "x"], ["--edges", "more.csv"], ["--directed"], ["--undirected"], ["--thousands"]],
+    ids=lambda options: options[0],
+)
+def test_options_about_edges_are_refused(run: Run, table: pl.DataFrame, options: list[str]) -> None:
+    outcome = run("classify", "--vectors", "table.csv", "known.csv", *options)
+    assert outcome.status == 2
+    assert f"{options[0]} is for files of edges, not for a table of vectors: leave out {options[0]}" in outcome.err

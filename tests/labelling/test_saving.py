@@ -222,7 +222,7 @@ def test_what_hidden_seeds_taught_is_saved(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_what_was_not_computed_is_not_saved(tmp_path: Path) -> None:
-    """The paper's classifier learns from hidden seeds on first use, and saving it is no use."""
+    """The paper's classifier learns from hidden seeds on first use; saving a classifier does not count as a use."""
     graph = stochastic_block_model([60, 60], 0.1, 0.02, 0)
     clf = iso.DirichletClassifier().fit(graph, {node: node // 60 for node in range(0, 120, 4)})
     assert again(clf, tmp_path / "m.npz").fitted_.taught is None
@@ -243,7 +243,7 @@ def test_sets_of_labels_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     for name in ("labels_", "confidence_", "thresholds_", "reached_", "temperatures_"):
         a, b = (getattr(each, name) for each in (clf, loaded))
         assert a.dtype == b.dtype
-        np.testing.assert_array_equal(*[dense(each) for each in (a, b)])
+        np.testing.assert_array_equal(dense(a), dense(b))
     np.testing.assert_array_equal(clf.predict_proba(), loaded.predict_proba())
 
 

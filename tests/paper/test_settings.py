@@ -37,7 +37,7 @@ from isotherm.paper.graph_experiments import (
 )
 from isotherm.paper.runner import EXPERIMENTS
 from isotherm.paper.scoring import Point
-from isotherm.seeds import sample_balanced
+from isotherm.seeds.hiding import sample_balanced
 
 
 def draw(run: int = 0, case: str = "case") -> Draw:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from isotherm.graphs import Graph
-from isotherm.seeds import Seeds, sample, sample_balanced, sample_degree, sample_dominant, sample_uniform
+from isotherm.seeds import Seeds
+from isotherm.seeds.hiding import sample, sample_balanced, sample_degree, sample_dominant, sample_uniform
 from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable, sample_per_class, sample_two_classes, show
 
 LABELS = np.array([0, 1, -1, 0, 2, 0, -1, 1, 0, 0])

@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import isotherm as iso
+from isotherm.graph_classifier import GraphClassifier
 from isotherm.io.models import read_model, write_model
 from tools.fuzz.mutate import generator, mutated
 
 __all__ = ["case"]
 
+OLD = Path(__file__).parents[2] / "tests" / "models_0.2.0"
 EXTREME = [0, 1, -1, 2**31 - 1, -(2**31), 1e308, -1e308, 5e-324, np.nan, np.inf, -np.inf, 0.5]
 
 
@@ -55,7 +57,7 @@ def _same(one: NDArray[Any], other: NDArray[Any]) -> bool:
     return one.dtype == other.dtype and np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
 
 
-def _answers(clf: iso.DirichletClassifier) -> list[NDArray[Any]]:
+def _answers(clf: GraphClassifier) -> list[NDArray[Any]]:
     """What a model says, with all that may be computed anew."""
     labels = clf.labels_.toarray() if hasattr(clf.labels_, "toarray") else clf.labels_
     confidence = clf.confidence_.toarray() if hasattr(clf.confidence_, "toarray") else clf.confidence_
@@ -76,20 +78,29 @@ def _models() -> list[tuple[bytes, list[NDArray[Any]]]]:
     some = {0: "a", 33: "b", 5: "a", 30: "b", 9: "c"}
     sets: dict[Any, Any] = {0: {"a", "b"}, 33: {"b"}, 5: set(), 20: {"a"}}
     soft: dict[Any, Any] = {0: {"a": 0.7, "b": 0.3}, 33: "b", 5: "c"}
-    fits: list[tuple[Any, dict[str, Any], dict[Any, Any], Any]] = [
-        (club, {}, some, None),
-        (iso.Graph.from_networkx(club, weight=None), {"stop": "labels"}, some, None),
-        (arcs, {"rule": "auto"}, {node: node % 2 for node in range(0, 30, 3)}, None),
-        (ring, {"max_memory": 500}, {node: f"class {node}" for node in range(12)}, None),
-        (club, {}, sets, None),
-        (club, {"tol": 1e-8}, soft, {5: 0.5}),
+    fits: list[tuple[Any, GraphClassifier, dict[Any, Any], Any]] = [
+        (club, iso.NodeClassifier(), {0: "a", 33: "b"}, None),
+        (club, iso.NodeClassifier(), {node: "ab"[node % 2] for node in range(0, 34, 3)}, None),
+        (club, iso.DirichletClassifier("vanilla"), some, None),
+        (iso.Graph.from_networkx(club, weight=None), iso.DirichletClassifier(stop="labels"), some, None),
+        (arcs, iso.NodeClassifier("probable", {0: 2.0}), {node: node % 2 for node in range(0, 30, 3)}, None),
+        (ring, iso.NodeClassifier(max_memory=500), {node: f"class {node}" for node in range(12)}, None),
+        (club, iso.NodeClassifier(), sets, None),
+        (club, iso.DirichletClassifier(tol=1e-8), soft, {5: 0.5}),
     ]
-    return [_saved(*fit) for fit in fits]
+    old = [path.read_bytes() for path in sorted(OLD.glob("*.npz")) if path.stem != "features"]  # no update without them
+    return [*(_saved(*fit) for fit in fits), *((content, _loaded(content)) for content in old)]
 
 
-def _saved(graph: Any, parameters: dict[str, Any], seeds: dict[Any, Any], weight: Any) -> tuple[bytes, Any]:
-    clf = iso.DirichletClassifier(**parameters).fit(graph, seeds, seed_weight=weight)
-    _ = clf.confidence_
+def _loaded(content: bytes) -> list[NDArray[Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "model.npz"
+        path.write_bytes(content)
+        return _answers(iso.load(path))
+
+
+def _saved(graph: Any, clf: GraphClassifier, seeds: dict[Any, Any], weight: Any) -> tuple[bytes, Any]:
+    _ = clf.fit(graph, seeds, seed_weight=weight).confidence_
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.npz"
         clf.save(path)
@@ -98,14 +109,14 @@ def _saved(graph: Any, parameters: dict[str, Any], seeds: dict[Any, Any], weight
 
 def _craft(path: Path, rng: np.random.Generator) -> None:
     """Change some of the content, and have the checksum fit again."""
-    _, content, arrays = read_model(str(path))
+    version, content, arrays = read_model(str(path))
     for _ in range(rng.integers(1, 4)):
         if rng.random() < 0.25:
             content = _other_value(content, rng)
         else:
             name = list(arrays)[rng.integers(len(arrays))]
             arrays[name] = _other_array(arrays[name], rng)
-    write_model(str(path), content, arrays, force=True)
+    write_model(str(path), content, arrays, version=version, force=True)
 
 
 def _other_array(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:

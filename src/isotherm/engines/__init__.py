@@ -15,8 +15,6 @@ from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.certificate import Certificate, certify
-from isotherm.equilibrium.correction import correct
-from isotherm.equilibrium.harmonic_measure import harmonic_measure
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, solve, solve_in_blocks
 from isotherm.equilibrium.solvers import Solution
@@ -56,13 +54,28 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Solves in this process, with threads: the functions of `isotherm.equilibrium` as they are."""
+    """Solves in this process, with threads: the functions of `isotherm.equilibrium` as they are.
+
+    Those that few fits need are imported on first use.
+    """
 
     solve = staticmethod(solve)
     solve_in_blocks = staticmethod(solve_in_blocks)
-    correct = staticmethod(correct)
     certify = staticmethod(certify)
-    harmonic_measure = staticmethod(harmonic_measure)
+
+    def correct(
+        self, before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions
+    ) -> Solution | None:
+        """The solution after a change of few seeds."""
+        from isotherm.equilibrium.correction import correct
+
+        return correct(before, solution, after, temperatures, options)
+
+    def harmonic_measure(self, problem: Problem, options: SolveOptions) -> Callable[[csr_array], Doubles]:
+        """Where random walks end."""
+        from isotherm.equilibrium.harmonic_measure import harmonic_measure
+
+        return harmonic_measure(problem, options)
 
 
 def _dask_engine() -> Engine:

@@ -1,7 +1,8 @@
 """Messages between workers: rows of temperatures for the halo, and all-reduced sums.
 
-Messages travel on Dask's own connections between workers, so TLS and firewalls are those of the cluster. All members of
-a team make the same sequence of calls, as in MPI; calls are numbered, and a message is found by its sender and number.
+Messages travel on Dask's own connections between workers, so the cluster's TLS and firewall settings apply. All members
+of a team make the same sequence of calls, as in MPI. Calls are numbered, and a message is found by its sender and
+number.
 """
 
 import asyncio

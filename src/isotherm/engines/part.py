@@ -21,9 +21,8 @@ from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.engines.mailbox import Team, folded
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import ConjugateGradient, Descent, Pace
-from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.interior import Block, Interior
-from isotherm.equilibrium.solvers.iterative import Iteration
+from isotherm.equilibrium.solvers.iterative import Convergence, Iteration
 from isotherm.equilibrium.solvers.system import WIDE, Source, System
 from isotherm.graphs import Csr
 from isotherm.graphs.packed import read_rows
@@ -220,7 +219,7 @@ class PartSystem(System):
 
 
 def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> tuple[PartSystem, Doubles]:
-    """The part of a system, and the temperatures of its boundary with that of the halo.
+    """The part of a system, and the temperatures of its boundary, including the halo.
 
     Parameters
     ----------

@@ -243,7 +243,7 @@ class Session:
         self._check([address])
         try:
             return self.client.scatter([argument], workers=[address], hash=False)[0]
-        except OSError as error:  # also what Dask raises for a closed connection
+        except (OSError, KeyError) as error:  # a closed connection; a worker that the scheduler has just removed
             raise LostWorker(address) from error
 
     def _watch(

@@ -19,8 +19,8 @@ from isotherm.equilibrium.lifting import Lifting
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Prepare, Problem, column_blocks, local_solver, solve_columns
 from isotherm.equilibrium.solvers import Request, Solver, Source, System
-from isotherm.equilibrium.solvers.convergence import mean_rounding, of_true_spread
 from isotherm.equilibrium.solvers.interior import Interior, deviations
+from isotherm.equilibrium.solvers.system import of_true_spread
 from isotherm.kernels import Report
 
 __all__ = ["Certificate", "absorption_times", "certify"]
@@ -112,7 +112,7 @@ class _Sweeping:
 
     def __init__(self, system: System, threads: int) -> None:
         self.system, self.interior = system, Interior(system, np.float64, threads)
-        self.rounding = mean_rounding(system)
+        self.rounding = system.mean_rounding
 
     def smooth(self, values: Doubles, temperatures: Floats) -> tuple[Doubles, Doubles]:
         """The temperatures after a few sweeps, and the largest residual of each column."""

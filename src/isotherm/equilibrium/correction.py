@@ -35,8 +35,8 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, solve_columns
 from isotherm.equilibrium.solvers import Solution, System
 from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, GroupDescent
-from isotherm.equilibrium.solvers.convergence import largest_ratio
 from isotherm.equilibrium.solvers.interior import Groups, group_of_components, interior_groups
+from isotherm.equilibrium.solvers.system import largest_ratio
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 

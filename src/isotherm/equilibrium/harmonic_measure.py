@@ -274,7 +274,7 @@ class _Walks:
 
     @property
     def coming(self) -> Floats:
-        """What one sweep would add to the flow, shape (s, k)."""
+        """The flow that one more sweep would add, shape (s, k)."""
         return self._through(self.wires.drain, self.descent.r)
 
     @property
@@ -317,7 +317,7 @@ class _Settling:
             return float(left.max()) / 2
         before = self._left[-1 - window]
         rate = np.minimum(np.divide(left, before, out=np.zeros_like(left), where=before > 0), 1) ** (1 / window)
-        mixing = 2 * rate / (1 + rate**2)  # rate of convergence of sweeps, given that of cg
+        mixing = 2 * rate / (1 + rate**2)  # rate of convergence of sweeps, from the rate of cg
         coming = np.abs(self.walks.coming).sum(axis=0)
         coming = np.maximum(coming, self.walks.wires.absorption * left / CANCELLED)
         lost = np.divide(coming * mixing, 1 - mixing, out=left.copy(), where=mixing < 1)

@@ -63,7 +63,7 @@ class Lifting:
 
     @property
     def boundary(self) -> Ints:
-        """The held nodes: those of the first copy, then those of the second."""
+        """The held nodes of the first copy, then of the second."""
         return np.concatenate([self.held + offset for offset in self.offsets])
 
     @property
@@ -77,11 +77,11 @@ class Lifting:
         return None if self.conductance.n == self.n else OutputRows(self.n, self.offsets)
 
     def values(self, given: Doubles) -> Doubles:
-        """Temperatures of the boundary, from those of the seeds (s, k)."""
+        """Temperatures of the boundary, from the temperatures (s, k) of the seeds."""
         return given if len(self.offsets) == 1 else np.concatenate([given] * 2)
 
     def start(self, temperatures: Floats) -> Floats:
-        """Starting temperatures of all lifted nodes, given those of the graph's nodes (n, k); NaN at grounds."""
+        """Starting temperatures of all lifted nodes, from temperatures (n, k) of the graph's nodes; NaN at grounds."""
         if self.conductance.n == self.n:
             return temperatures
         unknown = np.full((self.size - self.n, temperatures.shape[1]), np.nan, temperatures.dtype)
@@ -92,7 +92,7 @@ class Lifting:
         return np.stack([lifted[offset : offset + self.n] for offset in self.offsets])
 
     def lowered(self, lifted: Floats) -> Floats:
-        """Temperatures of the graph's nodes, given those of all lifted nodes: the mean over reached copies."""
+        """Temperatures of the graph's nodes: the mean over the reached copies among the lifted nodes."""
         source, *others = (lifted[offset : offset + self.n] for offset in self.offsets)
         if not others:
             return source

@@ -3,7 +3,7 @@
 `Problem` says what is given. Its `lifting` reduces directed graphs and soft seeds to the symmetric case of
 ``harmonic.py``, and its `system` is eq. 4 there. Beyond the paper, heat may also enter at interior nodes: then
 ``L T = F``, so that ``X = Q X + R Y + D^-1 F``. Solvers take up to 15 columns at a time. If the columns sum to one, as
-those of K classes do, one of them follows from the others and is not solved for.
+the temperatures of K classes do, one of them follows from the others and is not solved for.
 """
 
 import time
@@ -19,9 +19,7 @@ from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.lifting import Lifting, lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver, Source, System, prepare
-from isotherm.equilibrium.solvers.convergence import of_true_spread
-from isotherm.equilibrium.solvers.reduction import Reduced
-from isotherm.equilibrium.solvers.system import OutputRows
+from isotherm.equilibrium.solvers.system import OutputRows, of_true_spread
 from isotherm.errors import Option, Worded, warn
 from isotherm.graphs import Csr, Graph
 
@@ -164,7 +162,11 @@ def local_solver(system: System, options: SolveOptions, columns: int = 1) -> Sol
         return prepare(system, options.solver, n_threads=options.threads)
 
     reducible = options.solver in REDUCIBLE and options.tol is not None and system.half is None and not system.wide
-    return Reduced(system, make, options.threads) if columns >= MANY and reducible else make(system)
+    if columns < MANY or not reducible:
+        return make(system)
+    from isotherm.equilibrium.solvers.reduction import Reduced  # few problems have so many columns
+
+    return Reduced(system, make, options.threads)
 
 
 def solve(

@@ -33,7 +33,6 @@ from isotherm.graphs.csr import (
 )
 from isotherm.graphs.nodes import Ids, distinct_ids, node_ids, not_in_the_graph, number_ends
 from isotherm.graphs.other_libraries import edge_columns, igraph_ids
-from isotherm.notebooks import facts
 
 if TYPE_CHECKING:  # only graphs of vectors need the search
     from isotherm.graphs.neighbours import Neighbours
@@ -86,6 +85,8 @@ class Graph:
         return f"<Graph: {', '.join([counts, *(kind for kind, holds in kinds.items() if holds)])}>"
 
     def _repr_html_(self) -> str:
+        from isotherm.notebooks import facts
+
         kind = "directed" if self.directed else "undirected"
         values = [("nodes", self.n_nodes), ("edges", self.n_edges), ("kind", kind), ("weighted", self.weighted)]
         if self.n_rows is not None:

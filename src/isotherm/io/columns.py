@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from isotherm.errors import Option
 from isotherm.files import FileError
 from isotherm.io.errors import UnclearError, shorten
-from isotherm.io.file_layout import Column, Values
+from isotherm.io.file_layout import Column, Pick, Values
 
 __all__ = [
     "Names",
@@ -25,6 +25,7 @@ __all__ = [
     "label_place",
     "named",
     "node_places",
+    "picked_place",
     "seed_roles",
     "sheet_places",
     "unused_numbers",
@@ -262,6 +263,11 @@ def seed_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequen
         label = found_label
         node, label = table.pair({"node": node, "label": label}, taken, pairs)
     return table.distinct({"node": node, "label": label, **others})
+
+
+def picked_place(path: str, names: Names, pick: Pick, role: str) -> int | None:
+    """The position, from 0, of a column that the caller picks by name or number; None if there is no pick."""
+    return _Table(path, names, {role: pick}, ()).picked(role)
 
 
 def unused_numbers(names: Names, values: Sequence[Values], roles: Roles) -> list[str]:

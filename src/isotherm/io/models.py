@@ -38,12 +38,14 @@ def check_model(path: str, *, force: bool = False) -> None:
     check_target(path, force=force)
 
 
-def write_model(path: str, content: Any, arrays: Mapping[str, NDArray[Any]], *, force: bool = False) -> None:
+def write_model(
+    path: str, content: Any, arrays: Mapping[str, NDArray[Any]], *, version: int = VERSION, force: bool = False
+) -> None:
     """Write arrays and a description that JSON can hold; the file appears when it is complete."""
     from importlib import metadata
 
     check_model(path, force=force)
-    text = json.dumps({"version": VERSION, "release": metadata.version("isotherm"), "content": content})
+    text = json.dumps({"version": version, "release": metadata.version("isotherm"), "content": content})
     entries = {MODEL: np.frombuffer(text.encode(), dtype=np.uint8), **arrays}
     checksum = hashlib.sha256()
     with writing(path, force=force) as file, zipfile.ZipFile(file, "w") as archive:
@@ -63,7 +65,7 @@ def read_model(path: str) -> tuple[int, Any, dict[str, NDArray[Any]]]:
                 return _read_archive(path, archive)
         except FileError:
             raise
-        except (*DAMAGE, zipfile.BadZipFile, EOFError, OSError, NotImplementedError):
+        except (*DAMAGE, zipfile.BadZipFile, EOFError, OSError, RuntimeError):  # RuntimeError: it is encrypted
             raise damaged(path) from None
 
 

@@ -207,7 +207,7 @@ def read_seeds_file(
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
     picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
     wanted = tuple(picks.values()) if after is None else tuple(after.names.values())
-    table = open_table(file, known.name, seeds=True, delimiter=delimiter, header=header, wanted=wanted)
+    table = open_table(file, known.name, rows="seeds", delimiter=delimiter, header=header, wanted=wanted)
     picks = picks if after is None else _picks_after(after, table, picks)
     layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
     rows = read_rows(file.name, table.batches(layout.places))

@@ -162,7 +162,7 @@ def sniff(
     sample: bytes,
     family: str,
     *,
-    seeds: bool = False,
+    rows: str = "edges",
     delimiter: str | None = None,
     header: bool | None = None,
     wanted: Sequence[object] = (),
@@ -177,8 +177,9 @@ def sniff(
         Its first lines, whole.
     family
         "csv", "tsv" or "text".
-    seeds
-        Whether the rows are seeds rather than edges.
+    rows
+        What each row is: one of "edges", "seeds" or "vectors". A table of vectors may have any number of columns, and
+        begins with a header unless the caller says otherwise.
     delimiter, header
         What the caller knows already.
     wanted
@@ -187,21 +188,22 @@ def sniff(
     lines = sample.split(b"\n")
     top = 0 if family == "text" else _leading_comments(lines)
     body = b"\n".join(lines[top:])
-    dialect, rows = _split(path, body, family, _character(delimiter), top + 1)
+    vectors = rows == "vectors"
+    dialect, found = _split(path, body, family, _character(delimiter), top + 1, vectors)
     while top and family != "text" and not is_comment(lines[top - 1]):  # the first id may begin with a sign
         above = list(_readable(path, lines[top - 1], dialect, top))
-        if len(above) != 1 or len(above[0].fields) != len(rows[0].fields):
+        if len(above) != 1 or len(above[0].fields) != len(found[0].fields):
             break
-        rows, top = above + rows, top - 1
-    width = Counter(len(row.fields) for row in rows).most_common(1)[0][0]
-    even = [row.fields for row in rows if len(row.fields) == width]
+        found, top = above + found, top - 1
+    width = Counter(len(row.fields) for row in found).most_common(1)[0][0]
+    even = [row.fields for row in found if len(row.fields) == width]
     if header is None:
-        header = len(rows[0].fields) == width and _has_header(even, seeds, wanted)
+        header = len(found[0].fields) == width and (vectors or _has_header(even, rows == "seeds", wanted))
     names: tuple[str | None, ...] = (None,) * width
     if header:
-        names = tuple(name.strip() for name in rows[0].fields)
+        names = tuple(name.strip() for name in found[0].fields)
         names = (names[0] or "").lstrip("#% "), *names[1:]
-    skip = rows[0].last if header else rows[0].line - 1
+    skip = found[0].last if header else found[0].line - 1
     data = even[1:] if header else even
     values = tuple(map(_values, zip(*data, strict=True)))
     return Dialect(dialect.delimiter, dialect.quoted, dialect.commented, names, header, skip, values)
@@ -230,7 +232,9 @@ def _values(cells: Sequence[str]) -> Values:
     return Values(numeric, numeric and all(map(str.isdigit, cells)) and len(set(cells)) == len(cells))
 
 
-def _split(path: str, body: bytes, family: str, delimiter: str | None, first: int) -> tuple[Dialect, list[Record]]:
+def _split(
+    path: str, body: bytes, family: str, delimiter: str | None, first: int, any_width: bool
+) -> tuple[Dialect, list[Record]]:
     """The dialect by which most lines have the same number of fields, and the rows."""
     best, chosen = 0.0, None
     for candidate in delimiter or PREFERENCES[family].replace("," if _has_decimal_commas(body) else "", ""):
@@ -241,9 +245,11 @@ def _split(path: str, body: bytes, family: str, delimiter: str | None, first: in
     if chosen is None:
         dialect = _dialect(delimiter or PREFERENCES[family][0], family)
         rows = list(records(path, body, dialect, first))  # raises an error if a line is malformed
+        if any_width and rows:
+            return dialect, rows
         raise _one_column(path, dialect, rows)
     width = max(len(row.fields) for row in chosen[1])
-    if width > MOST_COLUMNS:
+    if width > MOST_COLUMNS and not any_width:
         remedy = "give one row for each edge or seed, and save a matrix as .mtx or .npz"
         raise FileError(f"{path} has {width:,} columns, but a table may have {MOST_COLUMNS:,}; {remedy}")
     return chosen

@@ -177,7 +177,7 @@ def open_text(file: Input, family: str, **known: Any) -> TextTable:
     need("polars", PURPOSE)
     pieces = file.text()
     start, more = _start(pieces)
-    if not known.get("seeds") and has_attributes(start):
+    if known.get("rows", "edges") == "edges" and has_attributes(start):
         pieces = weights_only(chain([start], pieces))
         start, more = _start(pieces)
     if not start.strip():

@@ -1,6 +1,6 @@
 """The kernels in plain NumPy and SciPy: the oracle for tests, and the fallback where no compiler exists.
 
-Signatures and results are those of the native kernels; ``threads`` is accepted and ignored. A graph comes as
+Signatures and results are the same as in the native kernels; ``threads`` is accepted and ignored. A graph comes as
 ``indptr``, ``indices`` and ``weights``, which are None if all are one. A block is an array (n, W) of W columns.
 
 A report is an array of six rows: dot, step, residual, sum, square, size. It has one value per column of the block and
@@ -454,7 +454,7 @@ def descend(
     """One iteration of cg with the factor M from ``eliminate`` as preconditioner, on all columns.
 
     First the step ``x += alpha p``. Instead of the residual r, ``y = L^-1 r`` is kept, and becomes ``y - alpha g``. The
-    next direction is ``p = gain z + beta p``, where ``z = M^-1 r``, and ``g = L^-1 (D - A) p`` that of its product.
+    next direction is ``p = gain z + beta p``, where ``z = M^-1 r``; then ``g = L^-1 (D - A) p``.
 
     Reports five rows: the energy ``r . z``, the curvature ``p . (D - A) p``, the products of y and g and of g with
     itself, both scaled by the pivots, and the size of z.

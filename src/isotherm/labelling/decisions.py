@@ -13,7 +13,6 @@ import numpy as np
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
-from isotherm.labelling.metrics import expected_scores
 from isotherm.seeds import Seeds
 
 __all__ = ["DECISIONS", "Balanced", "Decision", "FittedDecision", "Probable", "class_factors", "sampled_nodes"]
@@ -94,6 +93,7 @@ class Balanced(Decision):
         """
         if len(mean) != 2 or not len(sample):
             return mean
+        from isotherm.labelling.metrics import expected_scores
 
         def expected(power: float) -> float:
             return sum(expected_scores(sample, self.scores(sample, mean ** (power / self.POWER)).argmax(axis=1)))

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -198,12 +199,13 @@ class _Labeller(NamedTuple):
 
     def label(self, features: NodeFeatures) -> tuple[Ints, Doubles]:
         """Class numbers (m,) of some nodes, -1 where unreached, and probabilities (m, K)."""
-        scores: Floats | None = None
         if self.rule is not None:
-            scores = self.rule.scored(features.temperatures, self.totals, self.shares)
-        chances = softmax(scores) if self.calibration is None else _chances(self.calibration, features)
-        if scores is None:
+            scores: Floats = self.rule.scored(features.temperatures, self.totals, self.shares)
+            chances = softmax(scores) if self.calibration is None else self.calibration.probabilities(features)
+        else:
+            assert self.calibration is not None
             assert self.decision is not None
+            chances = self.calibration.probabilities(features)
             scores = self.decision.scores(chances)
         codes = np.nan_to_num(scores, nan=-np.inf).argmax(axis=1)
         return np.where(np.isnan(features.temperatures[:, 0]), -1, codes), chances
@@ -215,14 +217,10 @@ def _labeller(field: RemoteFeatures, seeds: Seeds, settings: Settings, learnt: L
         return _Labeller(calibration, settings.heat_rule, field.totals, seeds.shares)
     found = field.remote.map(_chance_sums, calibration)
     mean = np.sum([total for total, _ in found], axis=0) / max(1, sum(count for _, count in found))
-    sample = _chances(calibration, field.at(sampled_nodes(seeds, field.remote.n_nodes)))
+    sample = calibration.probabilities(field.at(sampled_nodes(seeds, field.remote.n_nodes)))
     weights = class_factors(settings.class_weight, seeds)
     decision = FittedDecision.by_mean(settings.decision, mean, sample, seeds, weights)
     return _Labeller(calibration, None, Totals(field.mean, field.mean), seeds.shares, decision)
-
-
-def _chances(calibration: Calibration, features: NodeFeatures) -> Doubles:
-    return calibration.probabilities(features)
 
 
 def _written(
@@ -295,7 +293,7 @@ def _chance_sums(part: "SolvedPart", calibration: Calibration) -> tuple[Doubles,
     """The sum of the probabilities (K,) of own nodes, and the number of nodes that have any."""
     total, count, place = np.zeros(part.temperatures.shape[1]), 0, _held_places(part)
     for rows in _chunks(part):
-        chances = _chances(calibration, _features(part, np.arange(rows.start, rows.stop), place))
+        chances = calibration.probabilities(_features(part, np.arange(rows.start, rows.stop), place))
         seeds, values = _own_seeds(part, rows)
         chances[seeds] = values
         total += chances.sum(axis=0)
@@ -368,24 +366,19 @@ def _write_parquet(path: Path, batches: Iterator[Rows]) -> int:
     import pyarrow as pa
     from pyarrow import parquet
 
-    count, tables, writer = 0, list[Any](), None
-
-    def flush() -> None:
-        nonlocal writer
-        # a dictionary of values that are all different would take more memory than the values
-        writer = writer or parquet.ParquetWriter(path, tables[0].schema, use_dictionary=["label"], data_page_size=PAGE)
-        writer.write_table(pa.concat_tables(tables))
-        tables.clear()
-
-    for batch in batches:
-        tables.append(pa.table({name: _arrow(pa, column) for name, column in batch.items()}))
-        count += tables[-1].num_rows
-        if sum(table.num_rows for table in tables) >= GROUP:
-            flush()
-    if tables:
-        flush()
-    if writer is not None:
-        writer.close()
+    count, tables = 0, list[Any]()
+    with ExitStack() as stack:
+        writer: Any = None
+        for batch in chain(batches, [None]):
+            if batch is not None:
+                tables.append(pa.table({name: _arrow(pa, column) for name, column in batch.items()}))
+                count += tables[-1].num_rows
+            if tables and (batch is None or sum(table.num_rows for table in tables) >= GROUP):
+                if writer is None:  # a dictionary of distinct values would take more memory than the values
+                    options = {"use_dictionary": ["label"], "data_page_size": PAGE}
+                    writer = stack.enter_context(parquet.ParquetWriter(path, tables[0].schema, **options))
+                writer.write_table(pa.concat_tables(tables))
+                tables.clear()
     return count
 
 
@@ -396,7 +389,7 @@ def _arrow(pa: Any, column: NDArray[Any]) -> Any:
         return pa.array(values, mask=missing, from_pandas=True)
     kinds = set(map(type, values.tolist()))
     kind = {frozenset({int}): pa.int64(), frozenset({bool}): pa.bool_()}.get(frozenset(kinds), pa.string())
-    return pa.array(np.where(missing, None, values).tolist(), kind)
+    return pa.array(values, kind, mask=missing)
 
 
 def _own_seeds(part: "SolvedPart", rows: slice) -> tuple[Ints, Doubles]:

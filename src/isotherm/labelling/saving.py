@@ -267,7 +267,7 @@ def _rebuilt(parts: dict[str, Any]) -> Saved:
 
 
 def _settings(given: Any) -> Settings:
-    """Refuse what a classifier would refuse, and types that its users would be told about later."""
+    """Refuse what a classifier would refuse, and values of types that it would accept but cannot use."""
     _require(isinstance(given, dict), "it has no settings")
     for name, value in given.items():
         plain = value is None or isinstance(value, PLAIN) or (name == "class_weight" and isinstance(value, dict))

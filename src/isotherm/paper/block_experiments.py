@@ -24,7 +24,7 @@ from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import BlockModel, stochastic_block_model
 from isotherm.paper.experiment import AUTHORS, Data, Draw, Experiment, Measurement, Setting
 from isotherm.paper.scoring import EQUILIBRIUM, UNREACHED, Point, balanced, of_class, predict, scored, solved
-from isotherm.seeds import sample_balanced, sample_uniform
+from isotherm.seeds.hiding import sample_balanced, sample_uniform
 
 RATIOS = range(1, 11)
 SHARE = 0.1  # share of seeds, where the text gives no number

@@ -32,7 +32,7 @@ from isotherm.paper.scoring import (
     scored,
     solved,
 )
-from isotherm.seeds import sample_balanced, sample_degree, sample_dominant, sample_uniform
+from isotherm.seeds.hiding import sample_balanced, sample_degree, sample_dominant, sample_uniform
 from isotherm.study import datasets
 from isotherm.study.datasets.catalogue import CATALOGUE
 

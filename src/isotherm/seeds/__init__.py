@@ -8,7 +8,6 @@ reads labels of all kinds, ``encoding.py`` numbers the classes and warns about l
 """
 
 from isotherm.seeds.encoding import LabelWarning
-from isotherm.seeds.hiding import sample, sample_balanced, sample_degree, sample_dominant, sample_uniform
 from isotherm.seeds.known import RareClassWarning, Seeds
 from isotherm.seeds.reading import as_seeds
 
@@ -17,9 +16,4 @@ __all__ = [
     "RareClassWarning",
     "Seeds",
     "as_seeds",
-    "sample",
-    "sample_balanced",
-    "sample_degree",
-    "sample_dominant",
-    "sample_uniform",
 ]

@@ -2,9 +2,9 @@
 
 A solver is prepared once for a `System`. It can then be called many times with a `Request`: temperatures of the
 boundary, and perhaps heat that enters the interior. Out come the temperatures of all nodes, with an estimate of their
-error. Read ``system.py`` first, then ``cg.py``. ``iterative.py`` has the loop that cg and sweeps share,
-``interior.py`` the form in which the kernels take a system, and ``convergence.py`` says when a solver may stop. To add
-a solver, write its file and add a line to `SOLVERS`.
+error. Read ``system.py`` first, then ``cg.py``. ``iterative.py`` says when a solver may stop, and has the loop that cg
+and sweeps share; ``interior.py`` has the form in which the kernels take a system. To add a solver, write its file and
+add a line to `SOLVERS`.
 """
 
 from collections.abc import Callable

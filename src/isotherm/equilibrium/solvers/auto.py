@@ -8,10 +8,9 @@ from isotherm import kernels
 from isotherm.arrays import Doubles
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import ConjugateGradient
-from isotherm.equilibrium.solvers.convergence import Convergence
 from isotherm.equilibrium.solvers.direct import Direct
 from isotherm.equilibrium.solvers.elimination import Elimination
-from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Iteration
+from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Convergence, Iteration
 from isotherm.equilibrium.solvers.system import Request, Solution, Solver, System
 
 __all__ = ["Auto", "ImpatientCG", "Patience"]
@@ -119,7 +118,7 @@ class Patience:
 class ImpatientCG(ConjugateGradient):
     """Conjugate gradient that gives up when it loses `Patience`.
 
-    ``columns`` is the number of columns for which elimination would be used, if not those of this solve.
+    ``columns`` is the number of columns for which elimination would be used; by default the width of this solve.
     """
 
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:

@@ -7,8 +7,7 @@ from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import SuperLU, splu
 
 from isotherm.arrays import Doubles
-from isotherm.equilibrium.solvers.convergence import largest_ratio, mean_rounding, verified_horizon, with_closing
-from isotherm.equilibrium.solvers.system import Request, Solution, System
+from isotherm.equilibrium.solvers.system import Request, Solution, System, largest_ratio, with_closing
 
 __all__ = ["Direct", "Exact"]
 
@@ -41,7 +40,7 @@ class Direct:
         """An upper bound on the longest expected time to absorption; infinite if rounding allows none."""
         times = np.zeros(len(self.system.degree))
         times[self.interior] = self._solve(self.degree)
-        return verified_horizon(self.system, times)
+        return self.system.verified_horizon(times)
 
     @cached_property
     def exact(self) -> "Exact | None":
@@ -63,7 +62,7 @@ class Direct:
         spread = self.system.spread(temperatures, closed=closed)
         size = np.nanmax(np.abs(temperatures), axis=0, initial=0)
         eps = float(np.finfo(np.float64).eps)
-        rounding = np.where(size > 0, mean_rounding(self.system) * size, 0)
+        rounding = np.where(size > 0, self.system.mean_rounding * size, 0)
         known = self.horizon if np.isfinite(self.horizon) else 0.0
         error, bound, rest = (
             float(largest_ratio(np.abs(with_closing(value, closed)).max(axis=0, initial=0), spread))

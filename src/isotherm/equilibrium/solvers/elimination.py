@@ -19,9 +19,9 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import ratio
-from isotherm.equilibrium.solvers.convergence import PRECONDITIONED, largest_ratio, mean_rounding, verified_horizon
 from isotherm.equilibrium.solvers.interior import deviations
-from isotherm.equilibrium.solvers.system import Request, Solution, Source, System
+from isotherm.equilibrium.solvers.iterative import PRECONDITIONED
+from isotherm.equilibrium.solvers.system import Request, Solution, Source, System, largest_ratio
 from isotherm.graphs import Csr
 from isotherm.kernels import Report, Stride
 
@@ -88,10 +88,10 @@ class Elimination:
             absorption.finish()
             times = np.nan_to_num(absorption.temperatures()[:, 0])
             times[self.whole.boundary] = 0
-            self._horizon = verified_horizon(self.whole, times)
+            self._horizon = self.whole.verified_horizon(times)
         if not np.isfinite(self._horizon):
             return np.inf
-        rounding = mean_rounding(self.whole) * np.abs(run.x[:, : run.columns]).max(initial=0)
+        rounding = self.whole.mean_rounding * np.abs(run.x[:, : run.columns]).max(initial=0)
         return self._horizon * (run.residual + float(largest_ratio(np.full(1, rounding), run.least_spread)))
 
 

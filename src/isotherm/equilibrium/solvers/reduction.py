@@ -22,8 +22,7 @@ from scipy.sparse import csr_array, diags_array
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.solvers.convergence import largest_ratio
-from isotherm.equilibrium.solvers.system import Memory, Request, Rows, Solution, Solver, System
+from isotherm.equilibrium.solvers.system import Memory, Request, Rows, Solution, Solver, System, largest_ratio
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
@@ -79,7 +78,7 @@ class Core:
         )
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
-        """Temperatures of all nodes of the whole system, given those of the core (half, k) and of the boundary.
+        """Temperatures of all nodes of the whole system, from temperatures of the core (half, k) and of the boundary.
 
         Also returns a bound on the rounding errors of this step, relative to the spread of a column.
         """
@@ -112,7 +111,7 @@ class Core:
         return Report(*kernels.active.moments(closing, full, self._threads))
 
     def _extended(self, x: Floats, shift: Floats) -> Floats:
-        """A block with the rows of the core plus a shift first, then those of the nodes eliminated last, and so on."""
+        """A block with all rows: the core plus a shift, then the rounds of elimination, from the last to the first."""
         full = self._memory.take("full", len(self._numbering), kernels.width(x.shape[1]), x.dtype)
         kernels.active.place_rows(x, shift, None, full, self._threads)
         first = len(x)

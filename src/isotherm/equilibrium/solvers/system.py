@@ -24,6 +24,9 @@ __all__ = [
     "Source",
     "Spread",
     "System",
+    "largest_ratio",
+    "of_true_spread",
+    "with_closing",
 ]
 
 MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
@@ -210,6 +213,23 @@ class System:
         flux = float(self.flux.sum())
         return float(self.degree[self.interior].sum()) / flux if flux > 0 else 0.0
 
+    @property
+    def mean_rounding(self) -> float:
+        """Bound on the rounding error of a mean over neighbours in float64, relative to the largest of them."""
+        return (4 + int(np.max(np.diff(self.conductance.indptr), initial=0))) * float(np.finfo(np.float64).eps)
+
+    def verified_horizon(self, times: Doubles) -> float:
+        """A rigorous bound on the longest time to absorption, from approximate times (n,); infinite if they are poor.
+
+        Any ``h`` with ``(I - Q) h >= 1`` is a bound, so the times are scaled until that holds.
+        """
+        inside = self.interior
+        if not np.isfinite(times[inside]).all():
+            return np.inf
+        own, means = times[inside], (self.conductance.to_scipy() @ times)[inside] / self.degree[inside]
+        least = float(np.min(own - means - self.mean_rounding * (np.abs(own) + np.abs(means)), initial=1))
+        return float(np.max(own, initial=0)) / least if least > 0 else np.inf
+
     def balance(self, values: Doubles, source: "Source | None" = None) -> Doubles:
         """The temperature of each column at which as much heat enters the interior as leaves it, shape (k,)."""
         total = self.flux.sum()
@@ -319,3 +339,28 @@ class Solver(Protocol):
     def solve(self, request: Request) -> Solution:
         """Find the equilibrium. The caller measures the time."""
         ...
+
+
+def largest_ratio(values: Floats, spread: Doubles) -> Doubles:
+    """The largest ratio of value to spread in each row; 0/0 counts as 0, x/0 as infinity."""
+    if not spread.all():
+        values, spread = np.where(values > 0, np.where(spread > 0, values, np.inf), 0), np.where(spread > 0, spread, 1)
+    found: Doubles = (values / spread).max(axis=-1, initial=0)
+    return found
+
+
+def of_true_spread(bound: float) -> float:
+    """A bound relative to the spread at equilibrium, from one relative to the spread of the temperatures found.
+
+    If temperatures are off by at most ``b`` times their spread, their spread is off by at most that, too. So the true
+    spread is at least ``1 - b`` times the one found, and can be 0 if ``b`` is 1 or more.
+
+    >>> of_true_spread(0.2), of_true_spread(1.0)
+    (0.25, inf)
+    """
+    return bound / (1 - bound) if bound < 1 else np.inf
+
+
+def with_closing(values: Doubles, closed: bool) -> Doubles:
+    """The columns, and their sum as a further one if they are closed."""
+    return np.column_stack([values, values.sum(axis=1)]) if closed else values

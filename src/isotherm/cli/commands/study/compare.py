@@ -85,7 +85,7 @@ def compare(
             from isotherm.io import read_features
 
             with job.stage("reading features"), usage_errors():
-                given = read_features(features, files.graph, id=id, text=text)
+                given = read_features(features, files.graph, id=id, text=text, encoding=reading.encoding)
         from isotherm.study.comparison import compare as compared
 
         with job.stage("comparing") as bar, usage_errors(LABELS, labels):

@@ -96,8 +96,8 @@ def _debian(folder: Path) -> tuple[Path, Path]:
 
     from isotherm.cli.reports.summary import Summary
     from isotherm.node_classifier import NodeClassifier
-    from isotherm.seeds import sample
     from isotherm.seeds.encoding import encode_labels
+    from isotherm.seeds.hiding import sample
     from isotherm.study.datasets import debian_packages
 
     print(f"\n\nThe packages of Debian 12: the sections of all, from the sections of {SHARE:.0%}\n", flush=True)
