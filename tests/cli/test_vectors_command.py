@@ -107,4 +107,4 @@ def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> 
 def test_options_about_edges_are_refused(run: Run, table: pl.DataFrame, options: list[str]) -> None:
     outcome = run("classify", "--vectors", "table.csv", "known.csv", *options)
     assert outcome.status == 2
-    assert f"{options[0]} is for files of edges, not for a table of vectors: leave it out" in outcome.err
+    assert f"{options[0]} is for files of edges, not for a table of vectors: leave out {options[0]}" in outcome.err

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
 from isotherm.cli.options import (
-    EdgeReading,
     Fitting,
     LabelKinds,
     LabelReading,
@@ -61,7 +60,10 @@ ON_WORKERS = {
     *("rule", "class_weight", "tol", "max_iter", "engine", "scheduler", "no_confidence", "threads"),
     *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
 }
-EDGES_ONLY = {*names_of(EdgeReading), "edges", "max_graph_memory", "side"}  # of no use for a table of vectors
+EDGES_ONLY = {  # options that a table of vectors has no use for
+    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands"),
+    *("edges", "max_graph_memory", "side"),
+}
 
 
 class Files(NamedTuple):
@@ -152,9 +154,10 @@ def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
 
     table = fitting.table
     for name in EDGES_ONLY.intersection(changed_options(fitting)):
-        raise UsageError(f"{option_name(name)} is for edges, not for a table of vectors: {leave_out(name)}")
+        raise UsageError(f"{option_name(name)} is for files of edges, not for a table of vectors: {leave_out(name)}")
     with usage_errors(culprit=_name(path)):
-        read = read_vectors_file(path, id=table.id, text=table.text)
+        written = {name: getattr(fitting.reading, name) for name in ("delimiter", "header", "format", "encoding")}
+        read = read_vectors_file(path, id=table.id, text=table.text, **written)
         threads = fitting.solving.threads
         graph = Graph.from_vectors(read.vectors, **table.for_graph(), ids=read.ids, n_threads=threads)
     return GraphFile(graph, read.layout), read.vectors
@@ -309,7 +312,8 @@ def _read_features(files: Files, fitting: Fitting, job: Job) -> Any:
     from isotherm.io import read_features
 
     with job.stage("reading features"), usage_errors():
-        return read_features(table.features, files.graph, id=table.id, text=table.text)
+        encoding = fitting.reading.encoding
+        return read_features(table.features, files.graph, id=table.id, text=table.text, encoding=encoding)
 
 
 def _evidence(files: Files, fitting: Fitting) -> Any:

@@ -385,8 +385,11 @@ def names_of(*groups: type[Any]) -> list[str]:
 UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory")
 
 
+NEGATIVES = {"directed": "undirected", "header": "no_header", "labels_header": "no_labels_header"}
+
+
 def changed_options(given: Any, *, allowed: Iterable[str] = ()) -> Iterator[str]:
-    """The fields of a group of options, and of the groups in it, that do not have their default.
+    """The options of a group, and of the groups in it, that do not have their default; ``allowed`` are left out.
 
     >>> list(changed_options(Fitting(rule="vanilla", solving=Solving(tol=0.1, threads=1)), allowed=["threads"]))
     ['rule', 'tol']
@@ -396,7 +399,7 @@ def changed_options(given: Any, *, allowed: Iterable[str] = ()) -> Iterator[str]
         if is_dataclass(value):
             yield from changed_options(value, allowed=allowed)
         elif value != field.default and field.name not in allowed:
-            yield field.name
+            yield NEGATIVES[field.name] if value is False else field.name
 
 
 def leave_out(name: str) -> str:
