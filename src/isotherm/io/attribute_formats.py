@@ -90,9 +90,7 @@ class NodeAttributes:
                 raise FileError(f"{self.path}: the node {shorten(node)} has no {self._name_of('id')}; add it")
             if text in seen:
                 both = f"{shorten(seen[text])} and {shorten(node)}"
-                raise FileError(
-                    f"{self.path}: the nodes {both} have the same {self._name_of('id')}, {shorten(text)}"
-                )
+                raise FileError(f"{self.path}: the nodes {both} have the same {self._name_of('id')}, {shorten(text)}")
             seen[text] = node
         return {node: text for text, node in seen.items()}
 
