@@ -58,7 +58,9 @@ def _for_pandas(pandas: Any, values: Column) -> Any:
         return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
     if values.dtype.kind == "f":
         return np.ma.filled(values, np.nan)
-    found = np.array(np.ma.getdata(values), dtype=object if missing.any() else None)
+    if not missing.any():
+        return np.ma.getdata(values)
+    found = np.ma.getdata(values).astype(object)
     found[missing] = None
     return found
 
