@@ -20,17 +20,6 @@ from typing import IO
 
 from isotherm.errors import Option, Worded
 
-__all__ = [
-    "STANDARD",
-    "FileError",
-    "cache_folder",
-    "check_folder",
-    "check_target",
-    "replacing",
-    "writing",
-    "writing_folder",
-]
-
 STANDARD = "-"  # standard input or output
 KEPT = "{path} {what}, and is kept; choose another name, or overwrite it with {force}"
 

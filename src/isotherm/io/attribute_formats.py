@@ -21,26 +21,12 @@ from isotherm.io.memory import Budget, joined
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input
 
-__all__ = ["NodeAttributes", "gexf_labels", "gml_labels", "graphml_labels", "read_gexf", "read_gml", "read_graphml"]
-
 MOST_SHOWN = 8
 CHECKED = 1 << 16  # nodes or edges after which memory is checked again
 
 
 class NodeAttributes:
-    """The attributes of the nodes of a file, of which at most two are kept.
-
-    Parameters
-    ----------
-    path
-        The name of the file, for messages.
-    id
-        The attribute that is to be the id of each node; None for the id that the format has.
-    label
-        The attribute that has the labels; None to find it by its name.
-    labels
-        Whether labels are wanted at all.
-    """
+    """The attributes of the nodes of a file, of which at most two are kept."""
 
     def __init__(self, path: str, id: Pick = None, label: Pick = None, *, labels: bool = False) -> None:  # noqa: A002
         self.path, self.picks = path, {"id": id, "label": label}
@@ -90,9 +76,7 @@ class NodeAttributes:
                 raise FileError(f"{self.path}: the node {shorten(node)} has no {self._name_of('id')}; add it")
             if text in seen:
                 both = f"{shorten(seen[text])} and {shorten(node)}"
-                raise FileError(
-                    f"{self.path}: the nodes {both} have the same {self._name_of('id')}, {shorten(text)}"
-                )
+                raise FileError(f"{self.path}: the nodes {both} have the same {self._name_of('id')}, {shorten(text)}")
             seen[text] = node
         return {node: text for text, node in seen.items()}
 

@@ -14,23 +14,6 @@ from isotherm.files import FileError
 from isotherm.io.errors import UnclearError, shorten
 from isotherm.io.file_layout import Column, Pick, Values
 
-__all__ = [
-    "Names",
-    "edge_roles",
-    "end_pairs",
-    "header_names",
-    "is_index_name",
-    "is_time",
-    "is_time_or_id",
-    "label_place",
-    "named",
-    "node_places",
-    "picked_place",
-    "seed_roles",
-    "sheet_places",
-    "unused_numbers",
-]
-
 Names: TypeAlias = Sequence[str | None]
 
 # Words of a name after `_words`, which drops "node", "id" and the like: FromNodeId -> from, node_1 -> 1.

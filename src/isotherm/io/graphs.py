@@ -17,8 +17,6 @@ from isotherm.io.formats import FORMATS, Format, format_of, imported
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input, Progress
 
-__all__ = ["GraphFile", "read_graph", "read_graph_file"]
-
 SAMPLE = 10_000  # nodes that are searched for blanks
 FEW_EDGES = 4
 RARE = 0.05  # share of the edges that are isolated

@@ -30,20 +30,6 @@ from isotherm.io.formats import NETSET
 from isotherm.io.memory import Budget, joined
 from isotherm.io.streams import Input, opened, peek
 
-__all__ = [
-    "MODEL",
-    "graph_of",
-    "known_labels",
-    "mat_labels",
-    "netset_labels",
-    "npz_labels",
-    "read_mat",
-    "read_mtx",
-    "read_netset",
-    "read_npz",
-    "read_packed",
-]
-
 BANNER = (("matrix",), ("coordinate", "array"), ("real", "double", "integer", "pattern"), ("general", "symmetric"))
 LONGEST_BANNER = 1 << 10  # bytes
 SIZE_LINE = re.compile(rb"(?m)^(?!%).*\S.*$")

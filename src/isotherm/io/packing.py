@@ -32,8 +32,6 @@ from isotherm.io.graphs import read_graph
 from isotherm.io.memory import available_memory
 from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of
 
-__all__ = ["Buckets", "PackProgress", "balanced_bounds", "pack_edges"]
-
 PackProgress: TypeAlias = Callable[..., None]  # called with the share done, 1.0 and a note
 
 LEAST_MEMORY = 1 << 22  # bytes
@@ -205,17 +203,7 @@ def balanced_bounds(sample: NDArray[np.int64], n: int, buckets: int) -> NDArray[
 
 
 class Buckets:
-    """Entries of a matrix on disk, by ranges of rows.
-
-    Parameters
-    ----------
-    folder
-        Where the files are.
-    bounds
-        (k + 1,) first row of each range, and n.
-    weights
-        The type of the weights, or None.
-    """
+    """Entries of a matrix on disk, by ranges of rows."""
 
     def __init__(self, folder: Path, bounds: NDArray[np.int64], weights: np.dtype[Any] | None) -> None:
         self.bounds, self.weights = bounds, weights

@@ -12,8 +12,6 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["check_pages"]
-
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 4 << 20  # bytes; a larger one would take seconds to decode here
 LARGEST_HEADER = 16 << 10  # bytes, with the statistics of a page

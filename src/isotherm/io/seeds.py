@@ -21,23 +21,6 @@ from isotherm.io.streams import Input
 from isotherm.io.tables import open_table
 from isotherm.io.text import blocks
 
-__all__ = [
-    "Row",
-    "SeedsFile",
-    "distributions",
-    "label_sets",
-    "labels_like",
-    "match_seeds",
-    "read_communities",
-    "read_rows",
-    "read_seeds",
-    "read_seeds_file",
-    "seed_weights",
-    "shifted_by",
-    "single_labels",
-    "without_minus_one",
-]
-
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl", "xlsx")
 MOST_SHOWN = 5
 ROW = 300  # bytes of a row in memory
@@ -46,27 +29,13 @@ MEMBER = 200  # bytes of a member in memory
 
 
 class SeedsFile(NamedTuple):
-    """Seeds that were read.
+    """Seeds that were read."""
 
-    Attributes
-    ----------
-    name
-        The name of the file, for messages.
-    seeds
-        As `read_seeds` gives them.
-    layout
-        How the file is laid out.
-    weights
-        The weights of the seeds, if they were asked for.
-    without_first
-        Gives the same without the first row, if that may be a header: its texts occur nowhere else.
-    """
-
-    name: str
-    seeds: dict[Any, Any]
-    layout: Layout
-    weights: dict[Any, float | None] | None = None
-    without_first: "Callable[[], SeedsFile] | None" = None
+    name: str  # the name of the file, for messages
+    seeds: dict[Any, Any]  # as `read_seeds` gives them
+    layout: Layout  # how the file is laid out
+    weights: dict[Any, float | None] | None = None  # the weights of the seeds, if they were asked for
+    without_first: "Callable[[], SeedsFile] | None" = None  # gives the same without the first row
 
     def repaired(self, graph: Graph, *, header: str = "header") -> "SeedsFile":
         """The same without its first row, with a warning, if only the graph shows that this is a header.
@@ -313,15 +282,6 @@ def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise
 
     A seed that is not in the graph is matched by its text if exactly one node has that text: ``"7"`` matches ``7``,
     and ``"007"`` does not.
-
-    Parameters
-    ----------
-    seeds
-        ``{node: label}``.
-    graph
-        The graph whose ids are wanted.
-    missing
-        What to do with seeds that are not in the graph: "raise" a ValueError that lists them, "drop" or "keep" them.
 
     Examples
     --------

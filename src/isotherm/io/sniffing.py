@@ -32,8 +32,6 @@ from isotherm.io.columns import header_names
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import DELIMITER_NAMES, Values
 
-__all__ = ["Dialect", "Record", "records", "sniff"]
-
 SAMPLE = 1 << 16
 MOST_ROWS = 2000
 MOST_COLUMNS = 10_000
@@ -61,33 +59,15 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How delimited text is written.
+    """How delimited text is written."""
 
-    Attributes
-    ----------
-    delimiter
-        One character; a space stands for any run of spaces and tabs.
-    quoted
-        Whether fields may be quoted.
-    commented
-        Whether lines that begin with ``#`` or ``%`` are comments.
-    names
-        The name of each column; None without a header.
-    header
-        Whether there is one.
-    skip
-        The number of lines before the first row of data.
-    values
-        What the first values of each column are. If at least half of the weights are numbers, any other is an error.
-    """
-
-    delimiter: str
-    quoted: bool
-    commented: bool
-    names: tuple[str | None, ...] = ()
-    header: bool = False
-    skip: int = 0
-    values: tuple[Values, ...] = ()
+    delimiter: str  # one character; a space stands for any run of spaces and tabs
+    quoted: bool  # whether fields may be quoted
+    commented: bool  # whether lines that begin with ``#`` or ``%`` are comments
+    names: tuple[str | None, ...] = ()  # the name of each column; None without a header
+    header: bool = False  # whether there is one
+    skip: int = 0  # the number of lines before the first row of data
+    values: tuple[Values, ...] = ()  # what the first values of each column are
 
     @property
     def width(self) -> int:
@@ -158,33 +138,16 @@ class _Lines:
 
 
 def sniff(
-    path: str,
-    sample: bytes,
-    family: str,
+    path: str,  # the name of the file, for messages
+    sample: bytes,  # its first lines, whole
+    family: str,  # "csv", "tsv" or "text"
     *,
-    rows: str = "edges",
+    rows: str = "edges",  # what each row is: one of "edges", "seeds" or "vectors"
     delimiter: str | None = None,
     header: bool | None = None,
-    wanted: Sequence[object] = (),
+    wanted: Sequence[object] = (),  # the columns that the caller asks for
 ) -> Dialect:
-    """Find out how text is written from its first lines.
-
-    Parameters
-    ----------
-    path
-        The name of the file, for messages.
-    sample
-        Its first lines, whole.
-    family
-        "csv", "tsv" or "text".
-    rows
-        What each row is: one of "edges", "seeds" or "vectors". A table of vectors may have any number of columns, and
-        begins with a header unless the caller says otherwise.
-    delimiter, header
-        What the caller knows already.
-    wanted
-        The columns that the caller asks for; if the first row has one of these names, it is a header.
-    """
+    """Find out how text is written from its first lines."""
     lines = sample.split(b"\n")
     top = 0 if family == "text" else _leading_comments(lines)
     body = b"\n".join(lines[top:])

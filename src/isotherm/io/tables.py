@@ -23,8 +23,6 @@ from isotherm.io.text import blocks, open_text
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ColumnTable", "ExcelTable", "JsonTable", "open_columns", "open_excel", "open_jsonl", "open_table"]
-
 
 def open_table(
     file: Input,

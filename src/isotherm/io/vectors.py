@@ -23,35 +23,23 @@ from isotherm.io.tables import open_table
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["VectorsFile", "read_features", "read_vectors", "read_vectors_file"]
-
 ARRAYS = (".npy", ".npz")
 TABLES = (*TEXTUAL, "jsonl", "parquet", "arrow", "xlsx")
 
 
 class VectorsFile(NamedTuple):
-    """A table that was read.
+    """A table that was read."""
 
-    Attributes
-    ----------
-    vectors
-        The numbers, (n, p), dense or sparse; for texts their TF-IDF.
-    ids
-        The ids of the rows; None if they are counted from 0.
-    layout
-        How the file is laid out.
-    """
-
-    vectors: Any
-    ids: list[Any] | None
-    layout: Layout
+    vectors: Any  # the numbers, (n, p), dense or sparse; for texts their TF-IDF
+    ids: list[Any] | None  # the ids of the rows; None if they are counted from 0
+    layout: Layout  # how the file is laid out
 
 
 def read_vectors(
     path: str | os.PathLike[str],
     *,
     id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,
+    text: Pick = None,  # a column of texts, to be read in place of numbers: their words are weighted by TF-IDF
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - as in read_graph
@@ -63,17 +51,6 @@ def read_vectors(
     numeric columns below a header. ``.npy`` has an array of two dimensions; ``.npz`` such an array, if it is named
     vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids; one
     named label, class or the like is left out.
-
-    Parameters
-    ----------
-    path
-        The file.
-    id
-        The column of ids, by name or by number from 1.
-    text
-        A column of texts, to be read in place of numbers: their words are weighted by TF-IDF.
-    delimiter, header, format, encoding
-        As in `read_graph`; by default the first row of text names the columns.
 
     Examples
     --------

@@ -13,17 +13,6 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.rows import Column, Columns, Rows, rows
 from isotherm.notebooks import facts, table
 
-__all__ = [
-    "CONTAINERS",
-    "check_container",
-    "contained",
-    "summary",
-    "to_igraph",
-    "to_networkx",
-    "to_pandas",
-    "to_polars",
-]
-
 MOST_CLASSES = 10  # classes in the HTML
 CONTAINERS = ("default", "pandas", "polars")
 
@@ -53,14 +42,12 @@ def _joined(fit: Fit, wanted: Columns) -> Rows:
 
 
 def _for_pandas(pandas: Any, values: Column) -> Any:
-    missing = np.ma.getmaskarray(values)
-    if values.dtype.kind == "i" and missing.any():
-        return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
-    if values.dtype.kind == "f":
-        return np.ma.filled(values, np.nan)
+    missing, data = np.ma.getmaskarray(values), np.ma.getdata(values)
     if not missing.any():
-        return np.ma.getdata(values)
-    found = np.ma.getdata(values).astype(object)
+        return data
+    if values.dtype.kind == "i":
+        return pandas.arrays.IntegerArray(data.astype(np.int64), missing)
+    found = data.astype(object)
     found[missing] = None
     return found
 
@@ -87,7 +74,7 @@ def to_igraph(fit: Fit, G: Any, label: str, confidence: str) -> Any:
 
 
 def _by_node(fit: Fit, nodes: list[Any]) -> Iterable[tuple[Any, Any, Any]]:
-    """Node, label (None for none) and confidence; lists in the order of the classes if a node may have several labels."""
+    """Node, label (None for none) and confidence; lists, by class, where a node may have several labels."""
     if set(nodes) != set(fit.graph.nodes.tolist()):
         raise ValueError("G has other nodes than the graph of the fit: give that graph, or none to get a new one")
     whole = _joined(fit, Columns())

@@ -16,8 +16,6 @@ from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts.expert import LEAST
 from isotherm.probability.optimise import minimum
 
-__all__ = ["Combination", "combine", "log_odds", "odds_of", "prior_weights"]
-
 PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
 PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
 BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weights where no seed can be hidden
@@ -27,21 +25,11 @@ LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """How much each expert counts.
+    """How much each expert counts."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The experts; the first is the heat.
-    weights : ndarray of shape (E,)
-        The weight of the log-odds of each.
-    shares : ndarray of shape (K,)
-        Share of each class among the seeds.
-    """
-
-    names: tuple[str, ...]
-    weights: Doubles
-    shares: Doubles
+    names: tuple[str, ...]  # the experts; the first is the heat
+    weights: Doubles  # the weight of the log-odds of each
+    shares: Doubles  # share of each class among the seeds
 
     @property
     def by_name(self) -> dict[str, float]:
