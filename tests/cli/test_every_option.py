@@ -194,7 +194,7 @@ ON_PATH = {
     },
     "classify dask to a folder": {
         "--evidence": probe("--evidence", "spectral"),
-        "--force": probe("--force", instead=f"graph.iso seeds.csv -o old.iso/ {' '.join(DASK)}"),
+        "--force": probe("--force", instead=f"graph.iso seeds.csv -o old-labels/ {' '.join(DASK)}"),
         "--multi-label": probe("--multi-label", says="several labels"),
     },
     "explore files": {"--multi-label": probe("--multi-label", says="several labels")},
@@ -229,7 +229,17 @@ def commands() -> set[str]:
     return {f"{name} {each}".strip() for name in names for each in inner[name] or [""]}
 
 
-CASES = [(path, option) for path, each in PATHS.items() for option in options_of(each.command)]
+SLOW = {"explain files", "suggest files", "explore files", "plot files", "evaluate files", "compare files"}
+CASES = [
+    pytest.param(
+        path,
+        option,
+        marks=[pytest.mark.slow] * (path in SLOW or each.needs_cluster),
+        id=f"{path} {option}",
+    )
+    for path, each in PATHS.items()
+    for option in options_of(each.command)
+]
 
 
 def test_every_command_has_a_path() -> None:
@@ -262,6 +272,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table.write_csv(folder / "table.csv")
     table.write_csv(folder / "items.csv")
     (folder / "old.html").write_text("old\n")
+    (folder / "old-labels").mkdir()
+    table.write_parquet(folder / "old-labels" / "part.parquet")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         for name in ("graph.iso", "old.iso"):
@@ -356,7 +368,7 @@ def run(folder: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 BEFORE: dict[tuple[str, ...], tuple[int, dict[str, Any]]] = {}  # what commands do without the probe
 
 
-@pytest.mark.parametrize(("path", "option"), CASES, ids=[f"{path} {option}" for path, option in CASES])
+@pytest.mark.parametrize(("path", "option"), CASES)
 def test_an_option_is_honoured_or_refused(run: Run, path: str, option: str, request: pytest.FixtureRequest) -> None:
     way = PATHS[path]
     probe = ON_PATH.get(path, {}).get(option) or PROBES[option]
