@@ -18,8 +18,7 @@ from scipy.sparse import csr_array
 import isotherm
 from isotherm import kernels
 from isotherm.cli.app import app
-from isotherm.cli.commands import classify, explain, pack, suggest, update
-from isotherm.cli.commands.study import evaluate
+from isotherm.cli.commands import classify, evaluate, explain, pack, suggest, update
 from isotherm.cli.reports import scores
 from isotherm.node_classifier import RULE_NAMES
 from isotherm.probability.trial import reliability

@@ -3,8 +3,21 @@
 from cyclopts import App
 from cyclopts.config import Env
 
-from isotherm.cli.commands import cite, classify, explain, explore, pack, plot, suggest, update
-from isotherm.cli.commands.study import compare, datasets, demo, evaluate, reproduce
+from isotherm.cli.commands import (
+    cite,
+    classify,
+    compare,
+    datasets,
+    demo,
+    evaluate,
+    explain,
+    explore,
+    pack,
+    plot,
+    reproduce,
+    suggest,
+    update,
+)
 from isotherm.cli.options import OPTIONS, VARIABLES
 from isotherm.cli.terminal.text import TwoColumns
 

@@ -367,7 +367,7 @@ class Fitting:
     ] = ()
     evidence: Annotated[
         Literal["auto", "spectral", "none"],
-        option("Whether the spectrum of the graph and its degrees count beside heat.", "NAME", group=SOLVING),
+        option("Whether the spectrum of the graph and its degrees count besides heat.", "NAME", group=SOLVING),
     ] = "auto"
     solving: Solving = Solving()
     ignore_missing_seeds: Annotated[bool, option("Ignore seeds that are not in the graph.", group=SOLVING)] = False

@@ -1,5 +1,5 @@
-"""The commands, one file for each: a library call, plus reading arguments and printing.
+"""The commands, one file for each: read the arguments, call the library, print.
 
 Parsed arguments come in; results go to files or stdout, everything else to stderr. Read ``classify.py`` first: the
-others are built in the same way. ``study/`` has the commands that say how well labels are found.
+others are built in the same way. ``evaluate.py``, ``compare.py`` and ``reproduce.py`` say how well labels are found.
 """
