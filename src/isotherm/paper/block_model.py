@@ -14,8 +14,6 @@ from scipy.sparse import coo_array, csr_array
 from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.graphs import Graph
 
-__all__ = ["BlockModel", "stochastic_block_model"]
-
 
 @dataclass(frozen=True)
 class BlockModel:
@@ -158,10 +156,7 @@ class BlockModel:
 
 
 def stochastic_block_model(
-    sizes: Sequence[int],
-    p: float | ArrayLike,
-    q: float | None = None,
-    rng: np.random.Generator | int | None = None,
+    sizes: Sequence[int], p: float | ArrayLike, q: float | None = None, rng: np.random.Generator | int | None = None
 ) -> Graph:
     """A random graph with independent edges, whose probabilities depend only on the blocks of the two nodes.
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["EXPERIMENT", "Result", "classify", "draw", "main", "picture", "summary", "table"]
-
 LEADERS = [0, 33]
 WRONG_NODES, FARTHEST, CLOSER = "wrong nodes", "distance to the mean of a wrong node", "nodes closer to the mean"
 HOT, COLD = "Mr. Hi", "Officer"

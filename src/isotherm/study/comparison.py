@@ -19,8 +19,6 @@ from isotherm.study.methods import METHODS, Method
 from isotherm.study.scores import Scores, Tally
 from isotherm.study.tasks import Draw, Task, draw_seeds
 
-__all__ = ["Comparison", "Curve", "compare"]
-
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
 FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
 LEAST = 3  # fewest labels on the learning curve

@@ -19,8 +19,6 @@ from isotherm.study.methods import by_rules, classifiers
 from isotherm.study.scores import Scores, Tally
 from isotherm.study.tasks import Draw, Task, draw_seeds
 
-__all__ = ["Evaluation", "evaluate"]
-
 Progress: TypeAlias = Callable[[int, int], None]  # number of runs done, and in total
 
 

@@ -29,8 +29,6 @@ from isotherm.study import peers
 from isotherm.study.scores import Answer, answer
 from isotherm.study.tasks import Draw, Task
 
-__all__ = ["DEFAULT", "METHODS", "Method", "by_rule", "by_rules", "classifiers", "most_probable", "with_evidence"]
-
 Run: TypeAlias = Callable[[Task, Draw], Answer]
 
 DEFAULT = "balanced"  # the rule of the classifier that users get

@@ -24,18 +24,6 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.study.scores import Answer, answer
 from isotherm.study.tasks import Draw, Task
 
-__all__ = [
-    "correct_and_smooth",
-    "feature_regression",
-    "graph_learning",
-    "hop_regression",
-    "label_spreading",
-    "network_classifier",
-    "simple_graph_convolution",
-    "spectral_regression",
-    "torch_propagation",
-]
-
 ALPHA = 0.8
 STEPS = 50  # the error is then below 0.8 ** 50 = 1e-5
 PROPAGATION_LAYERS, PROPAGATION_ALPHA = 50, 0.9

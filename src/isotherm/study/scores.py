@@ -14,8 +14,6 @@ from isotherm.labelling.metrics import accuracy, macro_f1
 from isotherm.probability.trial import Reliability, reliability
 from isotherm.study.tasks import Draw
 
-__all__ = ["Answer", "Score", "Scores", "Tally", "answer", "calibration_error", "claims", "class_scores", "score"]
-
 
 @dataclass(frozen=True, eq=False)
 class Answer:

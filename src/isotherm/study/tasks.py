@@ -14,8 +14,6 @@ from isotherm.arrays import Ints, Mask
 from isotherm.graphs import Graph
 from isotherm.seeds.hiding import sample_per_class, sample_two_classes, show
 
-__all__ = ["PROTOCOLS", "Draw", "Protocol", "Task", "draw_seeds"]
-
 T = TypeVar("T")
 Protocol: TypeAlias = Callable[..., Ints]  # called with (n,) classes and rng=..., gives positions of seeds
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from isotherm.study.datasets.pickles import UnsafePickleError, load_pickle
 
-__all__ = ["UnsafeArchiveError", "read_gzip", "read_npy", "read_npz", "read_tar"]
-
 MOST_MEMBERS = 1000
 DAMAGED = (EOFError, OSError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile, zipfile.LargeZipFile)
 
@@ -94,11 +92,7 @@ def read_npz(source: Path | bytes, *, most_bytes: int, name: str = "") -> dict[s
             for member in members:
                 content = archive.read(member)
                 arrays[member.filename.removesuffix(".npy")] = read_npy(content, f"{path}, {member.filename}")
-    except (
-        *DAMAGED,
-        RuntimeError,
-        NotImplementedError,
-    ) as error:  # the last two: encryption, unknown compression
+    except (*DAMAGED, RuntimeError, NotImplementedError) as error:  # the last two: encryption, unknown compression
         raise ValueError(f"{path} is damaged: {error}; delete it and fetch it again") from None
     return arrays
 

@@ -20,8 +20,6 @@ from isotherm.study.datasets.sources import (
     word_clusters,
 )
 
-__all__ = ["CATALOGUE", "Entry"]
-
 PLANETOID = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data"
 NETSET = "https://netset.telecom-paris.fr/datasets_npz"
 SNAP = "https://snap.stanford.edu/data/bigdata/communities"

@@ -18,8 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["Amount", "DownloadError", "RemoteFile", "fetch_file"]
-
 Amount: TypeAlias = Callable[[int, int | None], None]  # bytes so far, and the total if known
 
 CHUNK = 1 << 16

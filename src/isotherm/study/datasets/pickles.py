@@ -12,8 +12,6 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["UnsafePickleError", "load_pickle"]
-
 PUT = {"PUT", "BINPUT", "LONG_BINPUT"}
 GET = {"GET", "BINGET", "LONG_BINGET"}
 TUPLE = {"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"}

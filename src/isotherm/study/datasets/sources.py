@@ -17,22 +17,6 @@ from isotherm.graphs import Graph
 from isotherm.study.datasets.archives import read_gzip, read_npy, read_npz, read_tar
 from isotherm.study.datasets.pickles import load_pickle
 
-__all__ = [
-    "PLANETOID_PARTS",
-    "Dataset",
-    "StandInWarning",
-    "debian_packages",
-    "karate_club",
-    "merge_small",
-    "read_bundle",
-    "read_graph_file",
-    "read_netset",
-    "read_planetoid",
-    "read_snap",
-    "sparse_matrix",
-    "word_clusters",
-]
-
 Nodes: TypeAlias = NDArray[np.int64]
 
 MOST_BYTES = 1 << 30  # largest size of a graph in a folder, once unpacked
