@@ -3,8 +3,8 @@
 Names of experiments and a folder of graphs come in; a report and the scores of every run go out. Read ``figure1.py``
 first: it is the Karate Club, also a program of its own. ``block_model.py`` is the model of section 4. What is run is in
 ``block_experiments.py`` and ``graph_experiments.py``; ``scoring.py`` turns seeds into scores in the two protocols, and
-``runner.py`` runs it all. ``report.py`` compares the scores with ``published.py``, by ``verdicts.py``, and writes them
-down through ``document.py``.
+``runner.py`` runs it all. ``verdicts.py`` compares the scores with the published numbers, and ``report.py`` writes them
+down, with ``sections.py`` and ``document.py``.
 """
 
 import os

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from isotherm import kernels
 from isotherm.files import writing
@@ -22,7 +22,9 @@ from isotherm.paper.runner import EXPERIMENTS
 from isotherm.paper.scoring import ALL
 from isotherm.paper.verdicts import CURVES, TABLES, Verdict, curve_verdicts, ends, entries
 
-SECTIONS: dict[str, Callable[[str, Results], Section]] = {
+Sections: TypeAlias = dict[str, Callable[[str, Results], Section]]  # by experiment
+
+SECTIONS: Sections = {
     "figure1": sections.figure1_section,
     **{name: partial(sections.block_section, name) for name in CURVES},
     "table1": sections.table1_section,
@@ -46,7 +48,7 @@ class Conditions(NamedTuple):
 def build_report(results: Mapping[str, Results], conditions: Conditions) -> Document:
     """The document, from the results of some or all experiments."""
     known = {name: each for name, each in results.items() if each.finished}
-    makers = {**SECTIONS, "draws": partial(sections.chance_section, tables=known)}
+    makers: Sections = {**SECTIONS, "draws": partial(sections.chance_section, tables=known)}
     parts = [summary_section(known), Section("The two protocols", words("protocols"))]
     for name, experiment in EXPERIMENTS.items():
         if name == "panel":  # here the paper's own experiments end
