@@ -73,7 +73,11 @@ def reproduce(
     from isotherm.paper.runner import run_experiments
 
     experiments = _chosen(wanted)
-    _check(protocols, runs)
+    unknown = [name for name in protocols if name not in PROTOCOLS]
+    if unknown or not protocols:
+        raise ValueError(f"there is no protocol {unknown[0] if unknown else ''!r}: choose authors, corrected or both")
+    if runs < 1:
+        raise ValueError(f"runs={runs}, but at least one is needed")
     need_libraries()
     forget()
     folder = Path(out)
@@ -100,11 +104,3 @@ def _chosen(wanted: str | Sequence[str]) -> list[Experiment]:
         if name not in EXPERIMENTS:
             raise ValueError(f"there is no experiment {name!r}: choose all, or some of {', '.join(EXPERIMENTS)}")
     return [experiment for name, experiment in EXPERIMENTS.items() if name in asked]
-
-
-def _check(protocols: Sequence[str], runs: int) -> None:
-    unknown = [name for name in protocols if name not in PROTOCOLS]
-    if unknown or not protocols:
-        raise ValueError(f"there is no protocol {unknown[0] if unknown else ''!r}: choose authors, corrected or both")
-    if runs < 1:
-        raise ValueError(f"runs={runs}, but at least one is needed")
