@@ -39,16 +39,6 @@ from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import MANIFEST, PackedGraph
 
-__all__ = [
-    "DaskEngine",
-    "LocalClusterWarning",
-    "RemoteSolution",
-    "connect",
-    "current_session",
-    "disconnect",
-    "packed_matrix",
-]
-
 SOLVERS = ("auto", "cg")
 
 _keys: "weakref.WeakKeyDictionary[Graph, str]" = weakref.WeakKeyDictionary()

@@ -17,8 +17,6 @@ import numpy as np
 from isotherm.arrays import Doubles
 from isotherm.kernels import Report
 
-__all__ = ["Mailbox", "Sent", "Stopped", "Team", "folded", "mailbox_of", "stop"]
-
 PATIENCE = 600.0  # seconds to wait for a message; a worker that dies is noticed earlier, by the client
 SMALL = 4096  # bytes; smaller arrays travel within the message
 SUMMED = np.array([True, False, False, True, True, False])  # the rows of a report; the others are maxima

@@ -28,19 +28,6 @@ from isotherm.graphs import Csr
 from isotherm.graphs.packed import read_rows
 from isotherm.kernels import Report
 
-__all__ = [
-    "FolderRows",
-    "PartCG",
-    "PartSystem",
-    "Resumed",
-    "RowBlock",
-    "Rows",
-    "SentRows",
-    "balanced_bounds",
-    "open_rows",
-    "part_system",
-]
-
 PIECE = 1 << 18  # entries that are renumbered at once, because indexing copies them as int64
 
 

@@ -33,8 +33,6 @@ from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.errors import Worded
 from isotherm.graphs import Csr
 
-__all__ = ["ClusterError", "LostWorker", "Matrix", "Session", "cut_rows", "part_of", "restarting"]
-
 LOOK = 0.25  # seconds between checks of the workers
 WAIT = 60.0  # seconds to wait for a first worker
 FRUITLESS = 4  # restarts without a new checkpoint after which the session gives up

@@ -14,22 +14,6 @@ from isotherm.engines.part import PartCG, Resumed, RowBlock, Rows, open_rows, pa
 from isotherm.equilibrium.solvers import Request, Solution
 from isotherm.graphs import Csr
 
-__all__ = [
-    "Found",
-    "Keep",
-    "Member",
-    "Question",
-    "RemoteCall",
-    "RowsToOpen",
-    "SolvedPart",
-    "drop",
-    "drop_part",
-    "inspect",
-    "open_part",
-    "run_call",
-    "solve_part",
-]
-
 EVERY = 5  # iterations between checkpoints,
 LEAST_OFTEN = 20  # or up to this many, if copies go to another machine
 COPIES = 0.15  # checkpoint traffic, as a fraction of halo traffic

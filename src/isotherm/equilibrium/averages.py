@@ -16,8 +16,6 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.graphs import Csr
 
-__all__ = ["Averaging", "Moments", "average_neighbours", "reached_moments"]
-
 
 def average_neighbours(conductance: Csr, scale: Floats, x: Floats, out: Floats, n_threads: int | None = None) -> None:
     """One pass over the edges: ``out = scale (A x)``, for a block as wide as kernels allow; see `Averaging`.

@@ -23,8 +23,6 @@ from isotherm.equilibrium.solvers.interior import Interior, deviations
 from isotherm.equilibrium.solvers.system import of_true_spread
 from isotherm.kernels import Report
 
-__all__ = ["Certificate", "absorption_times", "certify"]
-
 SMOOTHING = 4  # sweeps
 MOST_RESIDUAL = 0.05  # largest residual of (I - Q) h = 1
 TOLERANCES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # tried in turn for h

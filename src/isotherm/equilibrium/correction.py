@@ -40,8 +40,6 @@ from isotherm.equilibrium.solvers.system import largest_ratio
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
-__all__ = ["correct"]
-
 MOST_CHANGED = 16  # seeds; with more, a solve from the present temperatures is as fast
 SHARE = 0.25  # share of the remaining error allowance that one correction may use,
 LEAST_SHARE = 0.02  # but at least this share of the tolerance

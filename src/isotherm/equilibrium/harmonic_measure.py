@@ -26,8 +26,6 @@ from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.graphs import Csr
 
-__all__ = ["HarmonicMeasure", "around", "harmonic_measure", "part"]
-
 BALLS = (2**14, 2**17, 2**20)  # numbers of matrix entries in a ball, tried in turn
 SMALL_PART = 20  # a ball has at most 1/20 of the entries of the graph; the first ball is always allowed
 LEAKY = 0.9  # if more than this share leaks out of a ball, a larger one will not help

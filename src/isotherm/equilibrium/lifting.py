@@ -24,8 +24,6 @@ from isotherm.equilibrium.solvers.system import OutputRows
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 
-__all__ = ["Lifting", "in_good_unit", "lift"]
-
 USUAL = 2.0**20  # a median weight between the inverse of this and this is left alone
 FARTHEST = 2.0**400  # weights are kept between the inverse of this and this
 SAMPLE = 100_000  # weights whose median is taken

@@ -4,8 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["DEFAULT_TOL", "Progress", "SolveOptions"]
-
 DEFAULT_TOL = 1e-3
 
 Progress: TypeAlias = Callable[[int, float], None]  # called with the iteration number and the current error

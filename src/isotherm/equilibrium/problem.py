@@ -26,24 +26,6 @@ from isotherm.graphs import Csr, Graph
 if TYPE_CHECKING:
     from isotherm.equilibrium.unconverged import ConvergenceWarning
 
-__all__ = [
-    "Prepare",
-    "Problem",
-    "UnreachedWarning",
-    "Values",
-    "closing_column",
-    "column_blocks",
-    "interior_system",
-    "joined",
-    "local_solver",
-    "solve",
-    "solve_block",
-    "solve_columns",
-    "solve_in_blocks",
-    "unreached_warning",
-    "warn_about_unreached",
-]
-
 MANY = 150  # columns from which on it pays to eliminate nodes with few neighbours
 REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
 ROUNDING = 1e-14  # rounding error of a sum of probabilities

@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["advance", "contract", "pair_up", "pull_and_push", "spread"]
-
 Floats: TypeAlias = NDArray[np.floating]
 Indptr: TypeAlias = NDArray[np.int64]
 Indices: TypeAlias = NDArray[np.int32]

@@ -8,8 +8,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["count_breaks", "number", "rehash", "split_rows", "text_keys"]
-
 Words: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.int32]
 Places: TypeAlias = NDArray[np.int64]

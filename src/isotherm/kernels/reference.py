@@ -83,13 +83,7 @@ def sweep(
 
 
 def laplacian(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    diagonal: Floats,
-    p: Floats,
-    q: Floats,
-    threads: int,
+    indptr: Indptr, indices: Indices, weights: Floats | None, diagonal: Floats, p: Floats, q: Floats, threads: int
 ) -> NDArray[np.float64]:
     """``q = (D - A) p`` where the diagonal is positive (the interior), 0 elsewhere; reports ``p . q``.
 

@@ -9,19 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = [
-    "best_columns",
-    "chances",
-    "combine",
-    "evidence",
-    "nearest_rows",
-    "place_rows",
-    "rank",
-    "refine",
-    "table_moments",
-    "weigh",
-]
-
 LEAST_MEAN = 1e-12  # mean temperature of a class that no visible seed has
 
 

@@ -13,8 +13,6 @@ from isotherm.equilibrium.solvers.elimination import Elimination
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Convergence, Iteration
 from isotherm.equilibrium.solvers.system import Request, Solution, Solver, System
 
-__all__ = ["Auto", "ImpatientCG", "Patience"]
-
 DIRECT_NODES = 1000  # up to this many interior nodes, a direct solve is as fast as any other
 ELIMINATION_DEGREE = 2.7  # below this mean degree elimination is fastest: roads, trees, chains
 PROBE_DEGREE = 8  # below this mean degree cg may stall, so it is first tried on one column,

@@ -22,8 +22,6 @@ from isotherm.equilibrium.solvers.iterative import Horizon, Iteration, Iterative
 from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
-__all__ = ["ConjugateGradient", "Descent", "GroupDescent", "Pace", "Recurrence", "ratio"]
-
 MOST_MISSING = 0.01  # largest residual of the absorption column for which it is kept
 REBALANCE_EVERY = 8  # steps, so that rounding errors in the heat balance cannot grow
 

@@ -9,8 +9,6 @@ from scipy.sparse.linalg import SuperLU, splu
 from isotherm.arrays import Doubles
 from isotherm.equilibrium.solvers.system import Request, Solution, System, largest_ratio, with_closing
 
-__all__ = ["Direct", "Exact"]
-
 MOST_NODES = 1500  # interior nodes for exact elimination: time grows with their third power, to a few seconds
 POOR = 1e-4  # a bound on the error above this, and above the tolerance, calls for exact elimination
 

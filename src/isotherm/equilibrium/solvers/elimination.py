@@ -25,8 +25,6 @@ from isotherm.equilibrium.solvers.system import Request, Solution, Source, Syste
 from isotherm.graphs import Csr
 from isotherm.kernels import Report, Stride
 
-__all__ = ["Elimination"]
-
 SEED = 20200827  # random seed of the sampling, so that results are reproducible
 DOMAIN = 1 << 13  # nodes in a domain, whose part of the factor and of a block fits in the cache of a core
 TYPES: tuple[type[np.floating], ...] = (np.float32, np.float64)  # float64 is for edges too weak for float32

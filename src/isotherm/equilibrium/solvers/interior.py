@@ -16,16 +16,6 @@ from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
-__all__ = [
-    "Block",
-    "Groups",
-    "Interior",
-    "Outflow",
-    "deviations",
-    "group_of_components",
-    "interior_groups",
-]
-
 MOST_GROUPS = 32  # large components, each deflated by a constant of its own
 LEAST_VOLUME = 0.005  # a large component has at least this share of the sum of all interior degrees,
 LEAST_NODES = 64  # and so many interior nodes: smaller components would be dominated by rounding
@@ -269,13 +259,7 @@ class Block:
     """
 
     def __init__(
-        self,
-        interior: Interior,
-        values: Doubles,
-        offset: Doubles,
-        source: Source | None = None,
-        *,
-        timed: bool = True,
+        self, interior: Interior, values: Doubles, offset: Doubles, source: Source | None = None, *, timed: bool = True
     ) -> None:
         self.interior, self.system, self.values, self.source = interior, interior.system, values, source
         self.columns = self.absorption_column = values.shape[1]

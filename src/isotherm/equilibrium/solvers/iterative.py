@@ -39,8 +39,6 @@ from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.system import Request, Solution, Source, System, largest_ratio
 from isotherm.kernels import Report
 
-__all__ = ["PRECONDITIONED", "SINGLE_TOL", "Convergence", "Horizon", "Iteration", "Iterative", "Sweeps"]
-
 SINGLE_TOL = 1e-4  # smaller tolerances need float64
 SINGLE_EPS = float(np.finfo(np.float32).eps) / 2
 SAFETY = 2.0  # factor on the estimate

@@ -26,8 +26,6 @@ from isotherm.equilibrium.solvers.system import Memory, Request, Rows, Solution,
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
-__all__ = ["Core", "Reduced"]
-
 ROW_COST = 8  # cost of a row in an iteration, in entries
 DEGREES = (2, 3, 4, 6, 8, 12)  # nodes with at most so many neighbours are eliminated, round by round
 LEAST_GAIN = 0.01  # share of the cost that a round must save

@@ -13,22 +13,6 @@ from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr
 
-__all__ = [
-    "MOST_COLUMNS",
-    "Memory",
-    "OutputRows",
-    "Request",
-    "Rows",
-    "Solution",
-    "Solver",
-    "Source",
-    "Spread",
-    "System",
-    "largest_ratio",
-    "of_true_spread",
-    "with_closing",
-]
-
 MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
 WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 is not used
 SAMPLED_EDGES = 2**16
