@@ -51,21 +51,13 @@ MOST_STEPS = 12  # largest number of iterations of cg
 
 
 def correct(
-    before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions
+    before: Problem,
+    solution: Solution,  # of the problem before the change
+    after: Problem,  # the same graph with other seeds
+    temperatures: Floats,  # (n, columns) of the solution, in the columns of the new problem; 0 in a new column
+    options: SolveOptions,
 ) -> Solution | None:
-    """The solution after a change of seeds, or None if it has to be solved for.
-
-    Parameters
-    ----------
-    before, solution
-        The problem before the change, and its solution.
-    after
-        The same graph with other seeds.
-    temperatures
-        (n, columns) the temperatures of the solution in the columns of the new problem; 0 in a new column.
-    options
-        How the new problem would be solved.
-    """
+    """The solution after a change of seeds, or None if it has to be solved for."""
     began = perf_counter()
     if not _applies(before, solution, after, options):
         return None
@@ -177,8 +169,7 @@ class _Correction:
     @property
     def solution(self) -> Solution:
         """The corrected solution."""
-        eps = float(np.finfo(self.temperatures.dtype).eps)
-        bound = self.horizon * (self.residual + eps)
+        bound = self.horizon * (self.residual + float(np.finfo(self.temperatures.dtype).eps))
         return replace(
             self._old,
             temperatures=self.temperatures,
@@ -210,10 +201,7 @@ class _Correction:
         return mixing.columns(change.nodes, self._member, least)
 
     def _combine(self, columns: _Columns, temperatures: Floats) -> Doubles:
-        """Add multiples of the columns, so that held nodes have their temperatures and no heat stays in freed ones.
-
-        Returns the multiples, shape (m, K + 1); the last ones are for the times to absorption.
-        """
+        """Add multiples (m, K + 1) of the columns; the last are for the times. Held nodes then have their temperatures."""
         change, times, member = self._change, self.times, self._member
         own, held = times[change.nodes].astype(np.float64), slice(len(change.held))
         shrink = 1 + (columns.left * own) @ member  # (groups,)
@@ -244,9 +232,7 @@ class _Correction:
         flow = csr_array((weights, (owner, np.arange(len(ends)))), shape=(len(freed), len(ends)), dtype=np.float64)
         pushed = columns.pushed[ends, : len(columns.left)].astype(np.float64)  # (entries, m)
         shape = times[ends] - pushed @ times[self._change.nodes]
-        shares = (
-            (self._member / shrink) @ self._member.T * columns.left
-        )  # (m, m): multiples of the shape at each changed node
+        shares = (self._member / shrink) @ self._member.T * columns.left  # (m, m): multiples of the shape at each node
         mixed = shape[:, None] * shares[len(held) :][owner]
         outflow = -(flow @ (pushed + mixed))  # (f, m): L G at the freed nodes
         outflow[:, len(held) :] += np.diag(degree)
@@ -268,34 +254,26 @@ class _Correction:
         boundary = after.nodes.copy()
         soft = ~np.isin(after.nodes, _held(after), assume_unique=True)
         boundary[soft] = self._before.lifting.held[np.searchsorted(self._before.nodes, after.nodes[soft])]
-        system = self._before.system
-        return replace(system, boundary=boundary)
+        return replace(self._before.system, boundary=boundary)
 
 
 class _Mixing:
-    """Finds columns: pushes the heat of single nodes, then mixes what is left of all of them by cg.
-
-    ``degree`` (lifted nodes,) is 0 outside the interior, ``boundary`` holds the nodes that are held and those whose
-    columns are wanted, and ``group`` numbers the group of each interior node, -1 for none.
-    """
+    """Finds columns: pushes the heat of single nodes, then mixes what is left of all of them by cg."""
 
     def __init__(
         self,
         conductance: Csr,
-        degree: Doubles,
-        boundary: Ints,
-        group: NDArray[np.int32],
+        degree: Doubles,  # (lifted nodes,) 0 outside the interior
+        boundary: Ints,  # nodes that are held, and those whose columns are wanted
+        group: NDArray[np.int32],  # (lifted nodes,) the group of each interior node, -1 for none
         dtype: np.dtype[Any],
         threads: int | None,
     ) -> None:
         self.conductance, self.degree, self.dtype = conductance, degree.astype(dtype), dtype
         self.boundary, self.group, self.threads = boundary, group, kernels.thread_count(threads)
 
-    def columns(self, nodes: Ints, member: Mask, least: float) -> _Columns:
-        """The columns of some nodes; ``member`` (m, groups) marks the group of each.
-
-        Residuals are at most ``least``, if a few iterations are enough for that.
-        """
+    def columns(self, nodes: Ints, member: Mask, least: float) -> _Columns:  # member (m, groups) marks groups
+        """The columns of some nodes, with residuals of at most ``least`` if a few iterations are enough for that."""
         m = len(member)
         x, r = (kernels.block(len(self.degree), kernels.width(m), self.dtype) for _ in range(2))
         for column, node in enumerate(nodes.tolist()):

@@ -42,26 +42,18 @@ def harmonic_measure(problem: Problem, options: SolveOptions) -> "HarmonicMeasur
 
 
 class HarmonicMeasure:
-    """Computes harmonic measures for one system; what is needed for the whole graph is prepared once.
-
-    ``tol`` is the largest share of the heat that may be attributed to wrong boundary nodes.
-    """
+    """Computes harmonic measures for one system; what is needed for the whole graph is prepared once."""
 
     def __init__(self, system: System, *, tol: float = 1e-3, n_threads: int | None = None) -> None:
-        self.system, self.tol, self.n_threads = system, tol, n_threads
+        self.system, self.n_threads = system, n_threads
+        self.tol = tol  # largest share of the heat that may be attributed to wrong boundary nodes
         self._threads = kernels.thread_count(n_threads)
         self._place = np.full(len(system.degree), -1)  # position of a node on the boundary
         self._place[system.boundary] = np.arange(len(system.boundary))
         self._idle: list[_Walks] = []
 
     def __call__(self, starts: csr_array) -> Doubles:
-        """The harmonic measure of each of k random walks, shape (k, s).
-
-        Parameters
-        ----------
-        starts : csr_array of shape (k, n)
-            The distribution of the starting node of each walk, over reached nodes.
-        """
+        """The measures (k, s) of k random walks, given the distribution (k, n) of each start over reached nodes."""
         blocks = (starts[first : first + MOST_COLUMNS] for first in range(0, starts.shape[0], MOST_COLUMNS))
         return np.concatenate([self._measure(block).T for block in blocks])
 
@@ -131,11 +123,9 @@ class HarmonicMeasure:
         return walks
 
     def _trace(self, nodes: Ints, source: Doubles) -> Doubles:
-        """The same by the solvers, with the source nodes added to the boundary.
-
-        The conductances between these nodes define a random walk that visits only source nodes and boundary nodes. Its
-        expected number of visits to each source node follows from a small dense system.
-        """
+        """The same by the solvers, with the source nodes added to the boundary."""
+        # The conductances between these nodes define a random walk that visits only source nodes and boundary nodes.
+        # Its expected number of visits to each source node follows from a small dense system.
         c = len(nodes)
         system = replace(self.system, boundary=np.concatenate([nodes, self.system.boundary]))
         conductance = self._conductances(system, c)  # (c + s, c)
@@ -185,38 +175,26 @@ def part(system: System, nodes: Ints) -> System:
 
 
 class _Ball:
-    """The solution in a part of the graph, with all other nodes at temperature 0.
-
-    Attributes
-    ----------
-    nodes : ndarray of shape (b,)
-        The nodes of the ball, those with sources first.
-    rest : ndarray of shape (b, k)
-        The residual.
-    rim, out : ndarrays of shape (m,) and (m, k)
-        The nodes adjacent to the ball, and the heat that flows to each.
-    leak : float
-        Share of the heat that has not arrived at the boundary: residual, plus outflow to other nodes. Largest column.
-    """
+    """The solution in a part of the graph, with all other nodes at temperature 0."""
 
     def __init__(self, system: System, nodes: Ints, source: Doubles, tol: float) -> None:
-        self.nodes = nodes
+        self.nodes = nodes  # (b,) nodes with sources first
         interior = Interior(part(system, nodes), np.float64, threads=1)
         walks = _Walks(interior, _Wires(interior), Source(np.arange(len(source)), source))
         for _ in range(MOST_STEPS):
             walks.step()
             if walks.left.max() <= tol:
                 break
-        self.rest = walks.residual
+        self.rest = walks.residual  # (b, k)
         owner, end, weight = system.conductance.entries_at(nodes)
         outward = np.ones(len(system.degree), bool)
         outward[nodes] = False
         owner, end, weight = owner[outward[end]], end[outward[end]], weight[outward[end]]
-        self.rim, place = np.unique(end, return_inverse=True)
+        self.rim, place = np.unique(end, return_inverse=True)  # (m,) the nodes adjacent to the ball
         wires = csr_array((weight, (place, owner)), shape=(len(self.rim), len(nodes)))
-        self.out = wires @ walks.temperatures
+        self.out = wires @ walks.temperatures  # (m, k) the heat that flows to each of them
         lost = np.abs(self.rest).sum(axis=0) + self.out[system.interior[self.rim]].sum(axis=0)
-        self.leak = float(lost.max())
+        self.leak = float(lost.max())  # largest share of the heat of a column that has not arrived at the boundary
 
 
 class _Wires:
@@ -245,23 +223,19 @@ class _Walks:
         self.descent.begin()
 
     def begin_again(self, source: Source) -> None:
-        """Start again from another source, reusing the memory."""
         self.descent.clear()
         self.descent.block.source = source
         self.descent.begin()
 
     def step(self) -> None:
-        """One iteration of conjugate gradient."""
         self.descent.step()
 
     @property
     def residual(self) -> Floats:
-        """The residual, shape (n, k)."""
         return self.descent.r[:, : self.columns]
 
     @property
     def temperatures(self) -> Floats:
-        """The current temperatures, shape (n, k)."""
         return self.descent.block.deviations + self._offset
 
     @property

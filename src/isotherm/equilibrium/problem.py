@@ -30,7 +30,7 @@ MANY = 150  # columns from which on it pays to eliminate nodes with few neighbou
 REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
 ROUNDING = 1e-14  # rounding error of a sum of probabilities
 
-Values: TypeAlias = Callable[[slice], Doubles]  # temperatures of the boundary, in these columns
+Values: TypeAlias = Callable[[slice], Doubles]  # temperatures Y (s, k) of the boundary, in these columns
 
 
 class UnreachedWarning(Worded, UserWarning):
@@ -39,34 +39,15 @@ class UnreachedWarning(Worded, UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A Dirichlet problem: given the temperatures of some nodes, find those of all others, in one or many columns.
-
-    Attributes
-    ----------
-    graph : Graph
-        Where the heat flows: weighted or not, directed or not.
-    nodes : ndarray of shape (s,)
-        The boundary S: positions of the nodes whose temperatures are given, ascending.
-    values : callable
-        Returns the temperatures Y of the boundary in a slice of columns, shape (s, k). It is a function because all
-        columns together may take too much memory.
-    columns : int
-        Number of columns.
-    weights : ndarray of shape (s,), optional
-        How far the given temperatures are trusted; infinite where a node is held, which is the default.
-    side : {"both", "source", "edges"}
-        For a directed graph: the copies of a node on which temperatures are given and read.
-    source : ndarray of shape (n, columns), optional
-        Inflow F of heat at each node, 0 by default. At the boundary it has no effect.
-    """
+    """A Dirichlet problem: given the temperatures of some nodes, find those of all others, in one or many columns."""
 
     graph: Graph
-    nodes: Ints
-    values: Values
+    nodes: Ints  # (s,) positions of the boundary S, ascending
+    values: Values  # a function, because all columns together may take too much memory
     columns: int
-    weights: Doubles | None = None
-    side: str = "both"
-    source: Doubles | None = None
+    weights: Doubles | None = None  # (s,) how far the values are trusted; infinite (the default) where a node is held
+    side: str = "both"  # "both", "source" or "edges": the copies of a directed graph's nodes that are held and read
+    source: Doubles | None = None  # (n, columns) inflow F of heat at each node, without effect at the boundary
 
     @classmethod
     def of(
@@ -158,19 +139,7 @@ def solve(
     start: Floats | None = None,
     prepare: Prepare = local_solver,
 ) -> Solution:
-    """Solve eq. 4 for the temperatures ``T`` of all nodes of a graph, shape (n, columns).
-
-    Parameters
-    ----------
-    problem
-        What is given.
-    options
-        How to solve. A solve that misses its tolerance warns.
-    start
-        Temperatures to start from, shape (n, columns), NaN where unknown.
-    prepare
-        Makes the solver.
-    """
+    """The temperatures of all nodes, shape (n, columns); warns if the tolerance was missed. ``start`` may have NaN."""
     blocks = solve_in_blocks(problem, options, start=start, prepare=prepare)
     return joined([part for _, part in blocks], options.tol)
 

@@ -57,10 +57,7 @@ class Auto:
         return ImpatientCG(self.system, self.n_threads)
 
     def _stalls(self, request: Request, tol: float) -> bool:
-        """Whether elimination is clearly faster than cg, judged by the graph or by a trial run on one column.
-
-        Heat moves one edge per iteration of cg, so the distance to the farthest node is the least number of iterations.
-        """
+        """Whether elimination is clearly faster than cg, judged by the graph or by a trial run on one column."""
         if self.system.mean_degree >= PROBE_DEGREE:
             return False
         if self.system.mean_degree < ELIMINATION_DEGREE:
@@ -114,10 +111,7 @@ class Patience:
 
 
 class ImpatientCG(ConjugateGradient):
-    """Conjugate gradient that gives up when it loses `Patience`.
-
-    ``columns`` is the number of columns for which elimination would be used; by default the width of this solve.
-    """
+    """Conjugate gradient that gives up when it loses `Patience`."""
 
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
         super().__init__(system, n_threads)
@@ -144,11 +138,7 @@ def _extrapolated(to_go: float, logs: Doubles) -> float:
 
 
 def _cost_of_elimination(system: System, width: int) -> float:
-    """What elimination costs, in iterations of cg on a block of the same width.
-
-    On twenty graphs it was 24 to 420 iterations. A hub with many leaves is cheap to eliminate, hubs that are joined to
-    each other are not.
-    """
+    """What elimination costs, in iterations of cg on a block of the same width: 24 to 420 on twenty graphs."""
     return 45 + 10 * system.lesser_degree / width**0.5
 
 

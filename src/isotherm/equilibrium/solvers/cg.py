@@ -27,17 +27,7 @@ REBALANCE_EVERY = 8  # steps, so that rounding errors in the heat balance cannot
 
 
 class Recurrence(ABC):
-    """The recurrence of conjugate gradient on ``M x = b``, with a step length for each column.
-
-    Attributes
-    ----------
-    x, r : ndarrays of shape (rows, width)
-        The present solution and its residual ``b - M x``.
-    p, q : ndarrays
-        The present direction, and its product ``M p``.
-    report : Report
-        Measurements of the last step; ``dot`` is the energy ``r . D^-1 r`` of the residual.
-    """
+    """The recurrence of conjugate gradient on ``M x = b``, with a step length for each column."""
 
     x: Floats
     r: Floats
@@ -74,11 +64,7 @@ class Recurrence(ABC):
 
 
 class GroupDescent(Recurrence):
-    """Conjugate gradient on ``(diagonal - A) x = b``, where each group of nodes is deflated by a constant.
-
-    ``graph`` is A as indptr, indices and weights; ``diagonal`` (n,) is positive in the interior and 0 elsewhere. The
-    solution so far ``x`` (n, width) and its residual ``r`` are changed in place.
-    """
+    """Conjugate gradient on ``(diagonal - A) x = b``, in place; each group of nodes is deflated by a constant."""
 
     def __init__(
         self, graph: tuple[Any, ...], diagonal: Floats, groups: Groups, x: Floats, r: Floats, threads: int
@@ -150,11 +136,7 @@ class Descent(Recurrence):
         self._floor = 0.1 * float(np.finfo(block.dtype).eps)
 
     def begin(self, times: Floats | None = None) -> None:
-        """Balance the heat, and start the absorption column, if any, from ``times`` (rows,) if they are known.
-
-        Memory is slow when it is touched for the first time. So p and r, which are 0, are left to the kernels, which
-        have several threads.
-        """
+        """Balance the heat, and start the absorption column, if any, from ``times`` (rows,) if they are known."""
         block, interior, source = self.block, self.interior, self.block.source
         degree, column = interior.degree[interior.rows], block.absorption_column
         if times is not None:

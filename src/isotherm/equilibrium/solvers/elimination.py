@@ -187,15 +187,7 @@ class _Run:
 
 
 class _Descent:
-    """Conjugate gradient with the factor as preconditioner, in one precision: a correction, and the next direction.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n, width)
-        The correction.
-    stride : Stride
-        Measurements of the last iteration. Its size estimates the error that the correction leaves.
-    """
+    """Conjugate gradient with the factor as preconditioner, in one precision: a correction, and the next direction."""
 
     def __init__(self, solver: Elimination, closing: Floats) -> None:
         dtype, inside = closing.dtype.type, solver.inside
@@ -218,7 +210,6 @@ class _Descent:
         return aimed.size
 
     def step(self) -> None:
-        """One iteration."""
         energy, curvature, cross, square, _ = (row[:-1] for row in self.stride)
         alpha = ratio(energy, curvature)
         expected = np.maximum(energy - 2 * alpha * cross + alpha**2 * square, 0)  # the energy after this step

@@ -22,10 +22,7 @@ LEAST_NODES = 64  # and so many interior nodes: smaller components would be domi
 
 
 class Outflow:
-    """The heat that leaves the interior when all of it is one degree warmer than the boundary.
-
-    ``each`` (n,) is the heat that leaves each node; ``added`` sums over all parts of the system, see `Interior.added`.
-    """
+    """The heat that leaves the interior when all of it is one degree warmer than the boundary."""
 
     def __init__(self, each: Floats, threads: int, added: Callable[[Doubles], Doubles] | None = None) -> None:
         self.each = np.ascontiguousarray(each)
@@ -43,11 +40,7 @@ class Outflow:
 
 
 class Groups:
-    """Groups of nodes that no edge joins, each of which warms up or cools down by itself.
-
-    ``each`` (n,) is the heat that leaves a node if its whole group is one degree warmer than the boundary. ``group``
-    (n,) numbers the group of each interior node, -1 for nodes in no group. ``volume`` sums the degrees in each group.
-    """
+    """Groups of nodes that no edge joins, each of which warms up or cools down by itself."""
 
     def __init__(self, each: Floats, group: NDArray[np.int32], degree: Floats, threads: int) -> None:
         self.each, self._group, self._threads = np.where(group >= 0, each, 0), group, threads
@@ -92,12 +85,7 @@ class Groups:
 
 
 def group_of_components(component: NDArray[np.int32], degree: Floats) -> NDArray[np.int32] | None:
-    """The number of the group of each component; None if there are not two large ones.
-
-    Each large component is a group, and all others together are one more. If the others have only a few nodes, they
-    are in no group: their number is -1. ``component`` (n,) numbers the component of each node, and ``degree`` (n,) is
-    0 outside the interior.
-    """
+    """The group of each component: one per large component, one for all others, -1 for none; None if fewer than two are large."""
     if np.count_nonzero(np.bincount(component) >= LEAST_NODES) < 2:
         return None
     volume, nodes = np.bincount(component, degree), np.bincount(component, degree > 0)
@@ -120,21 +108,8 @@ class Interior:
     """A system in one floating-point type, set up once for any number of blocks.
 
     Solvers call the kernels through it, so that a system can be split over processes: sums and maxima go through
-    `added`, `largest` and `joined`, and `complete` updates the rows that belong to other processes.
-
-    If ``halved``, only the first half of a bipartite graph is iterated on. The nodes of the other half are eliminated:
-    each has the mean temperature of its neighbours, which are all in the first half.
-
-    Attributes
-    ----------
-    rows : slice
-        The nodes that are iterated on.
-    degree, scale : ndarrays of shape (n,)
-        Degrees of the interior nodes and their inverses, 0 elsewhere.
-    graph : tuple
-        The matrix of weights: indptr, indices, weights.
-    reads_all : bool
-        Whether the rows of all nodes are read as temperatures, not only those that are iterated on.
+    `added`, `largest` and `joined`, and `complete` updates the rows that belong to other processes. If ``halved``, only
+    the first half of a bipartite graph is iterated on; each other node has the mean temperature of its neighbours.
     """
 
     reads_all: ClassVar[bool] = True
@@ -244,19 +219,7 @@ class Interior:
 
 
 class Block:
-    """Up to 16 columns of temperatures, as deviations from ``offset``; the last is the absorption column, if ``timed``.
-
-    Attributes
-    ----------
-    absorption_column : int
-        The index of the absorption column; the index after the last column, if there is none.
-    x : ndarray of shape (n, width) or less
-        The rows of the nodes that are iterated on.
-    spare : ndarray of shape (n, width)
-        Working memory with a row for each node.
-    offset : ndarray of shape (width,)
-        The constant of each column.
-    """
+    """Up to 16 columns of temperatures, as deviations from ``offset``; the last is the absorption column, if ``timed``."""
 
     def __init__(
         self, interior: Interior, values: Doubles, offset: Doubles, source: Source | None = None, *, timed: bool = True
@@ -326,10 +289,7 @@ class Block:
         return found[:, : self.columns]
 
     def temperatures(self, dtype: DTypeLike | None = None) -> Floats:
-        """All rows as temperatures, NaN where unreached; only own rows if the system is one of several parts.
-
-        With float64, small deviations are not lost when the offset is added.
-        """
+        """All rows as temperatures, NaN where unreached; only own rows if the system is one of several parts."""
         x, offset = self.whole if self.interior.reads_all else self.x, self.offset[: self.columns]
         temperatures: Floats = np.empty((len(x), self.columns), dtype or self.dtype)
         shift = offset.astype(temperatures.dtype)

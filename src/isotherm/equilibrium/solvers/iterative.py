@@ -61,12 +61,7 @@ class _Measured(NamedTuple):
 
 
 class Convergence:
-    """Follows the iterations of one block and decides when its error is below ``tol``.
-
-    ``watched`` are the columns of the reports that are temperatures. ``eps`` is the relative rounding error of one
-    operation, and ``rounding`` (watched columns,) the rounding error of the final temperatures. If weights are
-    ``wide``, rounding counts in the error too.
-    """
+    """Follows the iterations of one block and decides when its error is below ``tol``."""
 
     def __init__(
         self,

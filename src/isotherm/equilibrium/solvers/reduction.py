@@ -52,11 +52,7 @@ class Reduced:
 
 
 class Core:
-    """What is left of the reached nodes of a system after elimination.
-
-    It is a smaller ``system`` with the same boundary, in the same order. ``nodes`` are its nodes, as numbers of the
-    whole system; from node ``half`` on, no two are neighbours.
-    """
+    """The smaller system that is left of the reached nodes after elimination, with the same boundary in the same order."""
 
     def __init__(self, whole: System, threads: int) -> None:
         self._whole, self._threads = whole, threads
@@ -76,10 +72,7 @@ class Core:
         )
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
-        """Temperatures of all nodes of the whole system, from temperatures of the core (half, k) and of the boundary.
-
-        Also returns a bound on the rounding errors of this step, relative to the spread of a column.
-        """
+        """Temperatures of all nodes, given those of the core (half, k), and a bound on rounding relative to the spread."""
         columns, dtype = temperatures.shape[1], temperatures.dtype
         offset = self._whole.balance(values).astype(dtype)  # so that constant columns stay constant
         full = self._extended(temperatures, -offset)
@@ -130,7 +123,6 @@ class _WholeOutput(NamedTuple):
     core: Core
 
     def spread(self, rows: Rows, reached: Mask, *, closed: bool = False) -> Doubles:
-        """The standard deviation of each column over all nodes of the whole system."""
         return self.core.spread(rows(slice(0, self.core.half)), closed=closed)
 
 
@@ -143,7 +135,6 @@ class _Rows(NamedTuple):
     scale: Floats
 
     def of_type(self, dtype: DTypeLike) -> "_Rows":
-        """The same in another floating-point type."""
         return self._replace(weights=self.weights.astype(dtype), scale=self.scale.astype(dtype))
 
 
