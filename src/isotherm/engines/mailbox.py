@@ -116,19 +116,7 @@ class Sent(NamedTuple):
 
 
 class Team:
-    """The workers that solve together, as one of them sees them.
-
-    Parameters
-    ----------
-    mailbox
-        The mailbox of this worker.
-    session
-        Name of the session.
-    addresses
-        Addresses of all members, in the order of their rows.
-    rank
-        The place of this worker among them.
-    """
+    """The workers that solve together, as one of them sees them."""
 
     def __init__(self, mailbox: Mailbox, session: str, addresses: list[str], rank: int) -> None:
         self.mailbox, self.session, self.addresses, self.rank = mailbox, session, addresses, rank

@@ -74,33 +74,15 @@ def balanced_bounds(indptr: NDArray[np.int64], parts: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """The rows of one worker, in its own numbering.
+    """The rows of one worker, in its own numbering."""
 
-    Attributes
-    ----------
-    csr : Csr
-        Rows of the own nodes, then empty rows for the halo.
-    own : int
-        Number of own nodes.
-    bounds : list of int
-        The ranges of nodes of all workers.
-    rank : int
-        The place of this worker.
-    halo : ndarray of shape (h,)
-        Nodes of the halo, in the numbering of the whole graph.
-    wanted : dict
-        For each owner, the places of its nodes in the halo.
-    given : dict
-        For each worker that needs rows of this one, these rows.
-    """
-
-    csr: Csr
-    own: int
-    bounds: list[int]
+    csr: Csr  # rows of the own nodes, then empty rows for the halo
+    own: int  # number of own nodes
+    bounds: list[int]  # the ranges of nodes of all workers
     rank: int
-    halo: Ints
-    wanted: dict[int, slice]
-    given: dict[int, NDArray[np.int32]]
+    halo: Ints  # (h,) nodes of the halo, in the numbering of the whole graph
+    wanted: dict[int, slice]  # for each owner, the places of its nodes in the halo
+    given: dict[int, NDArray[np.int32]]  # for each worker that needs rows of this one, these rows
 
     @property
     def first(self) -> int:
@@ -132,11 +114,8 @@ def take_rows(x: NDArray[Any], rows: NDArray[np.integer], columns: int) -> NDArr
 
 
 def open_rows(rows: Rows, bounds: list[int], team: Team, *, single: bool = False) -> RowBlock:
-    """Load rows, renumber their entries, and agree with the other workers on who sends what to whom.
-
-    If all solves may be in ``single`` precision, weights are kept in that precision only, unless they differ too much.
-    """
-    indptr, indices, weights = rows.load()
+    """Load rows, renumber their entries, and agree with the other workers on who sends what to whom."""
+    indptr, indices, weights = rows.load()  # if all solves may be in single precision, weights are kept in it
     if single and weights is not None and not is_wide(weights, team):
         weights = weights.astype(np.float32, copy=False)
     first, last = bounds[team.rank], bounds[team.rank + 1]
@@ -175,17 +154,10 @@ def _renumbered(indices: NDArray[np.int32], halo: Ints, first: int, last: int, n
 
 @dataclass(frozen=True)
 class PartSystem(System):
-    """The part of a system that one worker has; global quantities are all-reduced over workers.
+    """The part of a system that one worker has; global quantities are all-reduced over workers."""
 
-    Attributes
-    ----------
-    rows : RowBlock
-        The rows, with the halo. Boundary, degrees and reached nodes are in the numbering of this worker; the boundary
-        includes nodes of the halo, so that their rows need not be sent. The degree of a node of the halo is 1.
-    team : Team
-        All workers.
-    """
-
+    # Nodes are in the numbering of this worker. The boundary includes nodes of the halo, so that their rows need not be
+    # sent. The degree of a node of the halo is 1.
     rows: RowBlock = field(kw_only=True)
     team: Team = field(kw_only=True)
     wide: bool = False  # computed beforehand: on first use, workers in threads would lock each other out
@@ -206,20 +178,9 @@ class PartSystem(System):
 
 
 def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> tuple[PartSystem, Doubles]:
-    """The part of a system, and the temperatures of its boundary, including the halo.
-
-    Parameters
-    ----------
-    rows
-        The rows of this worker.
-    boundary, values
-        The own nodes whose temperature is given, in the numbering of this worker, and their temperatures (s, k).
-    team
-        All workers.
-    """
-    own = rows.own
-    held = np.zeros(rows.size, np.uint8)
-    held[boundary] = 1
+    """The part of a system on this worker, and the temperatures of its boundary, including the halo."""
+    own, held = rows.own, np.zeros(rows.size, np.uint8)
+    held[boundary] = 1  # own nodes, in the numbering of this worker
     rows.fill_halo(team, held)
     everywhere = np.flatnonzero(held)
     degree = np.ones(rows.size)
@@ -267,22 +228,15 @@ def _reached(rows: RowBlock, boundary: Ints, team: Team) -> Mask:
 
 
 class PartInterior(Interior):
-    """The interior of a part: own rows are iterated on, the rows of the halo are received.
-
-    Parameters
-    ----------
-    system, dtype, threads
-        As for `Interior`.
-    columns : int
-        Columns of a block that are in use, and so are sent.
-    """
+    """The interior of a part: own rows are iterated on, the rows of the halo are received."""
 
     system: PartSystem
     reads_all = False
 
     def __init__(self, system: PartSystem, dtype: DTypeLike, threads: int, columns: int) -> None:
         super().__init__(system, dtype, threads)
-        self.rows, self.columns, self._is_complete = slice(system.rows.own), columns, False
+        self.rows, self._is_complete = slice(system.rows.own), False
+        self.columns = columns  # columns of a block that are in use, and so are sent
         self.outflow = self.find_outflow()  # not on first use: workers in threads would lock each other out
 
     def added(self, sums: Doubles) -> Doubles:
@@ -323,45 +277,17 @@ class PartInterior(Interior):
 
 @dataclass(frozen=True, eq=False)
 class Resumed:
-    """The state from which a solve continues.
+    """The state from which a solve continues."""
 
-    Attributes
-    ----------
-    iterations : int
-        Iterations so far, in all precisions.
-    pace : Pace
-        The state of the descent.
-    path : ndarray of shape (iterations + 1, k)
-        Cumulative sums of the steps in this precision, by which the error is estimated.
-    temperatures, directions : ndarrays of shape (rows, columns)
-        Own rows, in the current precision; when saved, they are views that the next step changes.
-    """
-
-    iterations: int
+    iterations: int  # so far, in all precisions
     pace: Pace
-    path: Doubles
-    temperatures: Floats
-    directions: Floats
+    path: Doubles  # (iterations + 1, k) cumulative sums of the steps in this precision, by which the error is estimated
+    temperatures: Floats  # (own rows, columns) in the current precision; when saved, a view that the next step changes
+    directions: Floats  # the same
 
 
 class PartCG(ConjugateGradient):
-    """Conjugate gradient on all workers at once.
-
-    Parameters
-    ----------
-    system : PartSystem
-        The part of this worker.
-    threads : int
-        Number of threads of this worker.
-    columns : int
-        Number of columns of each solve.
-    save : callable
-        Called with a `Resumed` to save a checkpoint.
-    every : int
-        Iterations between checkpoints; 0 for none.
-    resumed : Resumed, optional
-        The state to continue from.
-    """
+    """Conjugate gradient on all workers at once."""
 
     system: PartSystem
 
@@ -370,8 +296,8 @@ class PartCG(ConjugateGradient):
         system: PartSystem,
         threads: int,
         columns: int,
-        save: Callable[[Resumed], None] = lambda state: None,
-        every: int = 0,
+        save: Callable[[Resumed], None] = lambda state: None,  # saves a checkpoint
+        every: int = 0,  # iterations between checkpoints; 0 for none
         resumed: Resumed | None = None,
     ) -> None:
         super().__init__(system, threads)

@@ -38,7 +38,6 @@ WAIT = 60.0  # seconds to wait for a first worker
 FRUITLESS = 4  # restarts without a new checkpoint after which the session gives up
 ATTEMPTS = 3  # attempts of `restarting`
 
-
 Result = TypeVar("Result")
 
 
@@ -52,43 +51,21 @@ class LostWorker(Exception):  # noqa: N818 - not an error, but a reason to start
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """The matrix of a problem: its row bounds, its rows, and a folder that has the same rows if there is one.
+    """The matrix of a problem, and a folder that has the same rows if there is one."""
 
-    Attributes
-    ----------
-    key : str
-        A name that is the same for the same matrix.
-    csr : Csr
-        The matrix; from a packed graph it is mapped, and only touched if workers do not see the folder.
-    folder : Path, optional
-        The packed graph.
-    token : str
-        The content of its manifest.
-    """
-
-    key: str
-    csr: Csr
-    folder: Path | None = None
-    token: str = ""
+    key: str  # the same for the same matrix
+    csr: Csr  # from a packed graph it is mapped, and only touched if workers do not see the folder
+    folder: Path | None = None  # the packed graph
+    token: str = ""  # the content of its manifest
 
 
 class Session:
-    """A connection to a cluster through a `distributed.Client`, with the matrix that its workers hold.
-
-    Attributes
-    ----------
-    sent : Sent
-        Bytes that all workers sent in the last solve.
-    resumed : list of int
-        The iterations from which the last solve continued after the loss of a worker.
-    iterations : int
-        Iterations of its last attempt.
-    """
+    """A connection to a cluster through a `distributed.Client`, with the matrix that its workers hold."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.resumed: list[int] = []
-        self.sent, self.iterations = Sent(), 0
+        self.resumed: list[int] = []  # iterations from which the last solve continued after the loss of a worker
+        self.sent, self.iterations = Sent(), 0  # bytes of all workers in the last solve; iterations of its last attempt
         self._placed: _Placed | None = None
 
     @property
@@ -157,11 +134,7 @@ class Session:
         return complete_set([piece for pieces in known.values() for piece in pieces], n)
 
     def _place(self, matrix: Matrix, *, single: bool) -> "_Placed":
-        """The workers with their rows.
-
-        Rows are distributed again if the workers or the matrix have changed, or if weights were rounded and a solve
-        needs more than single precision.
-        """
+        """The workers with their rows, which are distributed again if workers, matrix or precision have changed."""
         workers = self._workers()
         placed = self._placed
         same = placed is not None and placed.key == matrix.key and set(placed.addresses) == set(workers)

@@ -31,88 +31,43 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What a worker solves.
+    """What a worker solves."""
 
-    Attributes
-    ----------
-    boundary : ndarray of shape (s,)
-        Own nodes with a given temperature, counted from the first own node.
-    request : Request
-        For own nodes, with options without ``progress``.
-    job, attempt : str, int
-        Name of the job, for checkpoints and progress, and how often it was started.
-    pieces : tuple of Piece
-        The checkpoint to continue from.
-    keep : Keep, optional
-        Where to keep the temperatures, instead of handing them over.
-    """
-
-    boundary: Ints
-    request: Request
-    job: str = ""
-    attempt: int = 0
-    pieces: tuple[Piece, ...] = ()
-    keep: "Keep | None" = None
+    boundary: Ints  # (s,) own nodes with a given temperature, counted from the first own node
+    request: Request  # for own nodes, with options without progress
+    job: str = ""  # name for checkpoints and progress
+    attempt: int = 0  # how often the job was started
+    pieces: tuple[Piece, ...] = ()  # the checkpoint to continue from
+    keep: "Keep | None" = None  # where to keep the temperatures, instead of handing them over
 
 
 class Keep(NamedTuple):
-    """Asks workers to keep temperatures under a name.
-
-    Attributes
-    ----------
-    name
-        The name.
-    columns
-        The columns that are solved for, out of all.
-    total
-        Number of all columns.
-    follows
-        A column that is not solved for, because all columns sum to one.
-    """
+    """Asks workers to keep temperatures under a name."""
 
     name: str
-    columns: list[int]
-    total: int
-    follows: int | None = None
+    columns: list[int]  # solved for, out of all
+    total: int  # number of all columns
+    follows: int | None = None  # a column that is not solved for, because all columns sum to one
 
 
 @dataclass(eq=False)
 class SolvedPart:
-    """The temperatures of some nodes, with their rows of the matrix: all that is needed to label these nodes.
+    """The temperatures of some nodes, with their rows of the matrix: all that is needed to label these nodes."""
 
-    On a cluster each worker has one. Of a local solution, `whole` makes one that has all nodes, so that the same code
-    serves both.
-
-    Attributes
-    ----------
-    conductance : Csr
-        Rows of own nodes, then empty rows for nodes of the halo; columns are numbered alike.
-    first, own : int
-        The first own node in the numbering of the whole graph, and the number of own nodes.
-    rank : int
-        The place of this part among all parts.
-    boundary : ndarray of shape (b,)
-        Held nodes, own ones and nodes of the halo, ascending.
-    values : ndarray of shape (b, K)
-        Their temperatures.
-    temperatures : ndarray of shape (own, K)
-        The temperatures of own nodes, NaN where unreached.
-    results : dict
-        What functions leave here for later calls; see `isotherm.engines.cluster.RemoteSolution.map`.
-    """
-
-    conductance: Csr
-    first: int
-    own: int
+    conductance: Csr  # rows of own nodes, then empty rows for nodes of the halo; columns are numbered alike
+    first: int  # the first own node, in the numbering of the whole graph
+    own: int  # number of own nodes
     rank: int
-    boundary: Ints
-    values: Doubles
-    temperatures: Floats
-    results: dict[str, Any] = field(default_factory=dict)
+    boundary: Ints  # (b,) held nodes, own ones and nodes of the halo, ascending
+    values: Doubles  # (b, K) their temperatures
+    temperatures: Floats  # (own, K) NaN where unreached
+    results: dict[str, Any] = field(
+        default_factory=dict
+    )  # what functions leave for later calls; see `RemoteSolution.map`
 
     @classmethod
     def whole(cls, conductance: Csr, boundary: Ints, values: Doubles, temperatures: Floats) -> "SolvedPart":
-        """A part that has all nodes of an undirected graph."""
+        """A part that has all nodes of an undirected graph, so that the same code serves local solutions."""
         return cls(conductance, 0, conductance.n, 0, boundary, values, temperatures)
 
     def put(self, keep: Keep, values: Doubles, temperatures: Floats) -> None:

@@ -201,7 +201,7 @@ class _Correction:
         return mixing.columns(change.nodes, self._member, least)
 
     def _combine(self, columns: _Columns, temperatures: Floats) -> Doubles:
-        """Add multiples (m, K + 1) of the columns; the last are for the times. Held nodes then have their temperatures."""
+        """Add multiples (m, K + 1) of the columns so that the changed nodes are right; the last are for the times."""
         change, times, member = self._change, self.times, self._member
         own, held = times[change.nodes].astype(np.float64), slice(len(change.held))
         shrink = 1 + (columns.left * own) @ member  # (groups,)

@@ -174,8 +174,8 @@ def in_good_unit(conductance: Csr) -> tuple[Csr, float]:
     middle = float(np.median(weights[:: max(1, len(weights) // SAMPLE)]))
     if 1 / USUAL <= middle <= USUAL and low >= 1 / FARTHEST and high <= FARTHEST:
         return conductance, 1.0
-    # One power of two for all weights rounds nothing. Weights that are then still too large or too small to be summed and
-    # divided by are clipped.
+    # Multiplying all weights by one power of two rounds nothing. Weights that are still too large or too small to be
+    # summed and divided by are clipped.
     exponent = min(-int(np.frexp(middle)[1]), 1023)  # the largest whose power of two is finite
     moved = np.clip(np.ldexp(weights.astype(np.float64), exponent), 1 / FARTHEST, FARTHEST)
     return conductance._replace(weights=moved), float(np.ldexp(1.0, exponent))

@@ -66,6 +66,7 @@ class Auto:
             return self.system.mean_degree < SMALL_DEGREE
         columns, source = request.values.shape[1], request.source
         cost = _cost_of_elimination(self.system, kernels.width(columns))
+        # heat moves one edge per iteration of cg: the distance to the farthest node is the least number of iterations
         if self.system.depth(int(cost) + 1) > cost:
             return True
         probe = ImpatientCG(self.system, self.n_threads, columns=columns)
@@ -116,7 +117,7 @@ class ImpatientCG(ConjugateGradient):
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
         super().__init__(system, n_threads)
         self.gave_up = False
-        self._columns = columns
+        self._columns = columns  # for which elimination would be used; by default the width of this solve
         self._followed: Convergence | None = None
         self._patience: Patience
 
@@ -139,7 +140,7 @@ def _extrapolated(to_go: float, logs: Doubles) -> float:
 
 def _cost_of_elimination(system: System, width: int) -> float:
     """What elimination costs, in iterations of cg on a block of the same width: 24 to 420 on twenty graphs."""
-    return 45 + 10 * system.lesser_degree / width**0.5
+    return 45 + 10 * system.lesser_degree / width**0.5  # a hub with many leaves is cheap, hubs joined to hubs are not
 
 
 def _log(value: float) -> float:

@@ -29,11 +29,11 @@ REBALANCE_EVERY = 8  # steps, so that rounding errors in the heat balance cannot
 class Recurrence(ABC):
     """The recurrence of conjugate gradient on ``M x = b``, with a step length for each column."""
 
-    x: Floats
-    r: Floats
-    p: Floats
-    q: Floats
-    report: Report
+    x: Floats  # (rows, width) the present solution
+    r: Floats  # its residual b - M x
+    p: Floats  # the present direction
+    q: Floats  # M p
+    report: Report  # measurements of the last step; dot is the energy r . D^-1 r
 
     def __init__(self, width: int) -> None:
         self._energy = np.zeros(width)  # at the last step, 0 in columns that did not move
@@ -70,14 +70,8 @@ class GroupDescent(Recurrence):
         self, graph: tuple[Any, ...], diagonal: Floats, groups: Groups, x: Floats, r: Floats, threads: int
     ) -> None:
         super().__init__(x.shape[1])
-        self.x, self.r, self._graph, self._diagonal, self._groups, self._threads = (
-            x,
-            r,
-            graph,
-            diagonal,
-            groups,
-            threads,
-        )
+        self.x, self.r, self._groups, self._threads = x, r, groups, threads
+        self._graph, self._diagonal = graph, diagonal  # (n,) positive in the interior and 0 elsewhere
         self._scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
         self._closing = np.zeros(x.shape[1], x.dtype)
         self.least: Doubles | float = 0.0  # a column whose energy is at most this does not move
@@ -158,6 +152,7 @@ class Descent(Recurrence):
             mean_time = self._mean_time()
             self.q[:, column] = mean_time * interior.outflow.each - degree
             block.x[:, column] = np.where(degree > 0, mean_time, 0)
+        # first touches of memory are slow, so p and r, which are 0, are left to the threads of the kernels
         self._steps, self._energy, self._warmth = 0, np.zeros(block.width), np.zeros(block.width)
         self.advance(np.ones(block.width))  # r -= q
         self._least = self._settled**2 * self.report.dot[:-1]

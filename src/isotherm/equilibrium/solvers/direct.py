@@ -148,9 +148,7 @@ class Exact:
         size = np.where(away > 0, away + np.abs(with_closing(offset[None], closed))[0], 0)
         eps = float(np.finfo(np.float64).eps)
         error = float(largest_ratio((count + 1) * eps * size, spread))
-        bound = float(
-            largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread)
-        )  # O'Cinneide's bound on relative errors
+        bound = float(largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread))  # O'Cinneide, on relative errors
         return Solution(
             temperatures=temperatures,
             solver=self.name,

@@ -80,9 +80,8 @@ class Elimination:
         """A bound on the error by the absorption time, for weights that differ too much to trust the factor."""
         if self._horizon is None:
             inside, cold = np.flatnonzero(self.whole.interior), np.zeros((len(self.whole.boundary), 1))
-            absorption = _Run(
-                self, Request(cold, SolveOptions(tol=CLOSE), Source(inside, self.whole.degree[inside, None]))
-            )
+            source = Source(inside, self.whole.degree[inside, None])
+            absorption = _Run(self, Request(cold, SolveOptions(tol=CLOSE), source))
             absorption.finish()
             times = np.nan_to_num(absorption.temperatures()[:, 0])
             times[self.whole.boundary] = 0
@@ -196,9 +195,11 @@ class _Descent:
         self._factor = solver.pivots[dtype], *solver.factor
         self._graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
         self._fixed = solver.degree.astype(dtype), closing
-        self.x, self._p = (kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2))
+        self.x, self._p = (
+            kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2)
+        )  # x: the correction
         self._y, self._g = (kernels.block(inside.stop, len(closing), dtype) for _ in range(2))
-        self.stride = Stride(*np.zeros((5, len(closing) + 1)))
+        self.stride = Stride(*np.zeros((5, len(closing) + 1)))  # its size estimates the error that is left
 
     def aim(self, excess: Floats) -> Doubles:
         """Begin a correction, given the heat (n, width) that leaves each node; returns the residual of each column."""

@@ -66,20 +66,16 @@ class Convergence:
     def __init__(
         self,
         tol: float,
-        watched: NDArray[np.intp],
+        watched: NDArray[np.intp],  # the columns of reports that are temperatures
         n_reached: int,
-        eps: float,
-        rounding: Doubles,
+        eps: float,  # relative rounding error of one operation
+        rounding: Doubles,  # (watched columns,) rounding error of the final temperatures
         *,
-        wide: bool = False,
+        wide: bool = False,  # rounding counts in the error too
         n_interior: int,
     ) -> None:
+        self.tol, self.watched, self.n_reached, self.eps, self.rounding = tol, watched, n_reached, eps, rounding
         self.wide, self._slack = wide, min(max(n_interior / SMALL, 1.0), SLACK)
-        self.tol = tol
-        self.eps = eps
-        self.rounding = rounding
-        self.watched = watched
-        self.n_reached = n_reached
         self.residual = self.error = np.inf
         self._narrowing: Doubles | None = None  # the spread that counts, relative to the one in reports
         self._last: _Measured | None = None
@@ -246,13 +242,12 @@ class Iterative(ABC):
         return iterations, early or convergence.done or iterations >= most or tol is None
 
     def _convergence(self, block: Block, tol: float | None, closed: bool) -> Convergence:
-        n_reached = block.interior.n_reached
-        eps = float(np.finfo(block.dtype).eps)
-        rounding = eps * block.interior.largest(np.abs(block.values).max(axis=0, initial=0))  # from adding the offset
+        interior, wide, eps = block.interior, self.system.wide, float(np.finfo(block.dtype).eps)
+        n_reached, n_interior = interior.counted(self.system.reached), interior.counted(self.system.interior)
+        rounding = eps * interior.largest(np.abs(block.values).max(axis=0, initial=0))  # from adding the offset
         if closed:
             rounding = np.append(rounding, rounding.sum() + eps)
-        n_interior = block.interior.n_interior
-        watched, wide = block.watch(closed), self.system.wide
+        watched = block.watch(closed)
         return Convergence(tol or 0.0, watched, n_reached, eps, rounding, wide=wide, n_interior=n_interior)
 
     def _output_spread(self, block: Block, every: Doubles) -> Doubles:

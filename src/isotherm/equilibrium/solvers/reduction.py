@@ -52,11 +52,12 @@ class Reduced:
 
 
 class Core:
-    """The smaller system that is left of the reached nodes after elimination, with the same boundary in the same order."""
+    """The smaller system that is left after elimination, with the same boundary in the same order."""
 
     def __init__(self, whole: System, threads: int) -> None:
         self._whole, self._threads = whole, threads
         matrix, self.nodes, rounds = _eliminated(whole)
+        # nodes of the core, as numbers of the whole system; from node ``half`` on, no two are neighbours
         matrix, self.nodes, self.half = _apart_last(matrix, self.nodes, whole.interior[self.nodes])
         rounds.append(_Round.of(matrix, self.nodes, slice(self.half, None)))
         self._numbering = np.concatenate([self.nodes[: self.half], *(part.nodes for part in reversed(rounds))])
@@ -67,12 +68,11 @@ class Core:
         conductance = Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
         reached, boundary = np.ones(len(self.nodes), bool), place[whole.boundary]
         self._memory, degree = Memory(), conductance.sums
-        self.system = System(
-            conductance, boundary, degree, reached, self.half, _WholeOutput(self), component, self._memory
-        )
+        output = _WholeOutput(self)
+        self.system = System(conductance, boundary, degree, reached, self.half, output, component, self._memory)
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
-        """Temperatures of all nodes, given those of the core (half, k), and a bound on rounding relative to the spread."""
+        """Temperatures of all nodes from those of the core (half, k), and a bound on rounding over the spread."""
         columns, dtype = temperatures.shape[1], temperatures.dtype
         offset = self._whole.balance(values).astype(dtype)  # so that constant columns stay constant
         full = self._extended(temperatures, -offset)

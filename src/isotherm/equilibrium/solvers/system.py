@@ -34,7 +34,7 @@ class OutputRows(NamedTuple):
     """The rows of a lifted graph that are read; a node has the mean temperature of its reached copies."""
 
     nodes: int
-    offsets: tuple[int, ...] = (0,)
+    offsets: tuple[int, ...] = (0,)  # the row of the first node in each copy
 
     def mean(self, rows: Rows, reached: Mask, part: slice) -> Floats:
         """The columns of the reached nodes in a part, shape (m, k)."""
@@ -62,7 +62,7 @@ class OutputRows(NamedTuple):
 
 
 class Memory:
-    """Keeps the arrays of a block of columns for the next block."""
+    """Keeps the arrays of a block of columns for the next one: new pages took a tenth of the time of 200 blocks."""
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[Any, ...], Floats] = {}
@@ -85,14 +85,14 @@ class Memory:
 class System:
     """The interior system ``(D_U - A_UU) X = A_US Y + F`` of a Dirichlet problem."""
 
-    conductance: Csr
-    boundary: Ints
-    degree: Doubles
-    reached: Mask
-    half: int | None = None
-    output: Spread | None = None
-    component: NDArray[np.int32] | None = None
-    memory: Memory | None = None
+    conductance: Csr  # symmetric, between all n nodes: rows outside the interior are held fixed, not removed
+    boundary: Ints  # (s,)
+    degree: Doubles  # (n,) row sums of the conductance
+    reached: Mask  # (n,) nodes that are connected to the boundary, and the boundary itself
+    half: int | None = None  # no edge joins two nodes from this one on (bipartite graphs): a solver may eliminate them
+    output: Spread | None = None  # computes the spread that the tolerance is relative to; by default over all rows
+    component: NDArray[np.int32] | None = None  # (n,) the connected component of each node, if known
+    memory: Memory | None = None  # where blocks of columns have their arrays, if many are solved one by one
 
     @cached_property
     def interior(self) -> Mask:
@@ -158,11 +158,12 @@ class System:
         return (4 + int(np.max(np.diff(self.conductance.indptr), initial=0))) * float(np.finfo(np.float64).eps)
 
     def verified_horizon(self, times: Doubles) -> float:
-        """A rigorous bound on the longest time to absorption, from approximate times (n,); infinite if they are poor."""
+        """A rigorous bound on the longest time to absorption from approximate times (n,); infinite if they are poor."""
         inside = self.interior
         if not np.isfinite(times[inside]).all():
             return np.inf
         own, means = times[inside], (self.conductance.to_scipy() @ times)[inside] / self.degree[inside]
+        # any h with (I - Q) h >= 1 is a bound, so the times are scaled until that holds
         least = float(np.min(own - means - self.mean_rounding * (np.abs(own) + np.abs(means)), initial=1))
         return float(np.max(own, initial=0)) / least if least > 0 else np.inf
 
@@ -192,11 +193,11 @@ class Source(NamedTuple):
 class Request:
     """What a solver is asked for: one block of columns."""
 
-    values: Doubles
-    options: SolveOptions
+    values: Doubles  # (s, k) temperatures of the boundary, at most MOST_COLUMNS columns
+    options: SolveOptions  # a solver uses only tol, max_iter and progress
     source: Source | None = None
-    start: Floats | None = None
-    closed: bool = False
+    start: Floats | None = None  # (n, k) temperatures to start from, NaN where unknown
+    closed: bool = False  # these columns and one left out sum to a constant: the tolerance holds for that one too
 
 
 @dataclass(frozen=True, repr=False)
@@ -247,9 +248,8 @@ class Solution:
         """Everything but the temperatures, in a line."""
         end = "" if self.converged else ", not converged"
         steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
-        return (
-            f"{self.solver}, {steps}, error {self.error:.1e}, residual {self.residual:.1e}, {self.seconds:.3g} s{end}"
-        )
+        accuracy = f"error {self.error:.1e}, residual {self.residual:.1e}"
+        return f"{self.solver}, {steps}, {accuracy}, {self.seconds:.3g} s{end}"
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
@@ -277,6 +277,7 @@ def of_true_spread(bound: float) -> float:
     >>> of_true_spread(0.2), of_true_spread(1.0)
     (0.25, inf)
     """
+    # Temperatures that are off by at most b times their spread have a spread that is off by at most that.
     return bound / (1 - bound) if bound < 1 else np.inf
 
 
