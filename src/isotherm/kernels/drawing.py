@@ -6,16 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-Floats: TypeAlias = NDArray[np.floating]
+from isotherm.arrays import Floats
+
 Indptr: TypeAlias = NDArray[np.int64]
 Indices: TypeAlias = NDArray[np.int32]
 
 
 def pair_up(indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices, group: Indices) -> int:
-    """Group neighbours in pairs; a node without a free neighbour joins the group of its nearest one.
+    """Group neighbours in pairs, and return the number of groups; a node without a free one joins its nearest group.
 
-    Near means a large weight relative to the degrees. Nodes choose in the given order, which also decides between
-    equals. Fills ``group`` and returns the number of groups.
+    Near means a large weight relative to the degrees. The given order is that of choosing, and decides between equals.
     """
     matrix = _matrix(indptr, indices, weights)
     degrees = np.asarray(matrix.sum(axis=1), np.float64)
@@ -128,7 +128,7 @@ def _corners(
     """The first of the four cells around each position, and the shares of all four."""
     place = (positions - np.array([left, bottom], np.float32)) * np.float32(scale)
     cell = place.astype(np.int64)
-    (a, b) = (place - cell).astype(np.float32).T
+    a, b = (place - cell).astype(np.float32).T
     return cell[:, 0] * side + cell[:, 1], [(1 - a) * (1 - b), (1 - a) * b, a * (1 - b), a * b]
 
 

@@ -49,25 +49,11 @@ def number(
     source_codes: Codes,
     target_codes: Codes,
 ) -> Places:
-    """Number pairs of keys by first appearance, the source before the target.
+    """Number pairs of keys by first appearance, the source before the target; fills in the codes.
 
-    Parameters
-    ----------
-    table
-        Of shape (slots, 2), where slots is a power of two. An entry is the word of a key, and a tag: the upper half of
-        the check and, in the lower half, the position plus one. A free entry is zero. Each key is in the first slot
-        that was free from its home slot on. New keys are entered.
-    size
-        The number of known keys; new keys get the positions from here on.
-    source, source_checks, target, target_checks
-        The keys of both ends of each edge.
-    source_codes, target_codes
-        Filled with the positions of the keys.
-
-    Returns
-    -------
-    array
-        Where each new key first appears: ``2 * row`` for a source, ``2 * row + 1`` for a target.
+    Returns where each new key first appears: ``2 * row`` for a source, ``2 * row + 1`` for a target. An entry of the
+    table is the word of a key, and a tag: the upper half of the check and, in the lower half, the position plus one. A
+    free entry is zero. Each key is in the first slot that was free from its home slot on. New keys are entered.
     """
     words, checks = np.stack([source, target], axis=1).ravel(), np.stack([source_checks, target_checks], axis=1).ravel()
     codes = np.empty(len(words), dtype=np.int32)
