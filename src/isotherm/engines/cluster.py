@@ -13,6 +13,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -102,7 +103,7 @@ def _check_solver(options: SolveOptions) -> None:
 
 
 def _solver_of(problem: Problem) -> Prepare:
-    def prepare(system: System, options: SolveOptions, columns: int = 1) -> ClusterSolver:
+    def prepare(system: System, options: SolveOptions, columns: int) -> ClusterSolver:
         _check_solver(options)
         return ClusterSolver(current_session(), _matrix_of(problem), system)
 
@@ -196,7 +197,7 @@ class RemoteSolution:
     def gather(self, nodes: Ints | None = None) -> Floats:
         """The temperatures (m, K) of some nodes in the given order, or of all nodes."""
         if nodes is None:
-            return np.concatenate(self.map(_own_temperatures))
+            return np.concatenate(self.map(attrgetter("temperatures")))
         found = self.map(_some_temperatures, nodes)
         order = np.argsort(np.concatenate([places for places, _ in found]), kind="stable")
         return np.concatenate([temperatures for _, temperatures in found])[order]
@@ -234,10 +235,6 @@ class RemoteSolution:
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-
-def _own_temperatures(part: SolvedPart) -> Floats:
-    return part.temperatures
 
 
 def _some_temperatures(part: SolvedPart, nodes: Ints) -> tuple[Ints, Floats]:

@@ -10,8 +10,7 @@ are all-reduced over workers, and the rows of the halo are updated before each p
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,40 +24,11 @@ from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import Convergence, Iteration
 from isotherm.equilibrium.solvers.system import WIDE, Source, System
 from isotherm.graphs import Csr
-from isotherm.graphs.packed import read_rows
 from isotherm.kernels import Report
 
 PIECE = 1 << 18  # entries that are renumbered at once, because indexing copies them as int64
 
-
-class Rows(Protocol):
-    """Some rows of a square matrix, and where to get them."""
-
-    def load(self) -> Csr:
-        """The rows, with the nodes of the whole graph as columns."""
-        ...
-
-
-class SentRows(NamedTuple):
-    """Rows that the client has sent."""
-
-    csr: Csr
-
-    def load(self) -> Csr:
-        """The rows."""
-        return self.csr
-
-
-class FolderRows(NamedTuple):
-    """Rows of a packed graph in a folder that the worker can see."""
-
-    folder: Path
-    first: int
-    last: int
-
-    def load(self) -> Csr:
-        """Read and check the rows."""
-        return read_rows(self.folder, self.first, self.last)
+Rows: TypeAlias = Callable[[], Csr]  # loads some rows of a square matrix, with the nodes of the whole graph as columns
 
 
 def balanced_bounds(indptr: NDArray[np.int64], parts: int) -> list[int]:
@@ -108,14 +78,9 @@ def is_wide(weights: NDArray[np.floating], team: Team) -> bool:
     return high > WIDE * -low
 
 
-def take_rows(x: NDArray[Any], rows: NDArray[np.integer], columns: int) -> NDArray[Any]:
-    """The first columns of some rows, as a contiguous array."""
-    return np.ascontiguousarray(np.take(x, rows, axis=0)[:, :columns])
-
-
 def open_rows(rows: Rows, bounds: list[int], team: Team, *, single: bool = False) -> RowBlock:
     """Load rows, renumber their entries, and agree with the other workers on who sends what to whom."""
-    indptr, indices, weights = rows.load()  # if all solves may be in single precision, weights are kept in it
+    indptr, indices, weights = rows()  # if all solves may be in single precision, weights are kept in it
     if single and weights is not None and not is_wide(weights, team):
         weights = weights.astype(np.float32, copy=False)
     first, last = bounds[team.rank], bounds[team.rank + 1]
@@ -185,14 +150,10 @@ def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> 
     everywhere = np.flatnonzero(held)
     degree = np.ones(rows.size)
     degree[:own] = rows.csr.sums[:own]
-    local = System(rows.csr, everywhere, degree, _reached(rows, everywhere, team))
-    system = PartSystem(
-        *(local.conductance, local.boundary, local.degree, local.reached),
-        rows=rows,
-        team=team,
-        wide=rows.csr.weights is not None and is_wide(rows.csr.weights, team),
-        least_horizon=_least_horizon(local, own, team),
-    )
+    arrays = rows.csr, everywhere, degree, _reached(rows, everywhere, team)
+    wide = rows.csr.weights is not None and is_wide(rows.csr.weights, team)
+    horizon = _least_horizon(System(*arrays), own, team)
+    system = PartSystem(*arrays, rows=rows, team=team, wide=wide, least_horizon=horizon)
     return system, _with_halo(rows, boundary, values, held, team)
 
 
@@ -266,7 +227,9 @@ class PartInterior(Interior):
     def _exchange(self, x: Floats, sums: Doubles) -> Doubles:
         """Send rows and sums, receive the rows of the halo, and add the sums of all workers."""
         team, system, columns = self.system.team, self.system, self.columns
-        rows = {rank: take_rows(x, nodes, columns) for rank, nodes in system.sending.items()}
+        rows = {
+            rank: np.ascontiguousarray(x.take(nodes, axis=0)[:, :columns]) for rank, nodes in system.sending.items()
+        }
         found = team.exchange({rank: (rows.get(rank), sums) for rank in team.others}, team.others)
         for rank, places in system.receiving.items():
             x[places, :columns] = found[rank][0]

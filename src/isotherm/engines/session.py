@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,13 +14,11 @@ import numpy as np
 
 from isotherm.engines.checkpoints import Piece, complete_set, forget, known_pieces
 from isotherm.engines.mailbox import Sent, Stopped, stop
-from isotherm.engines.part import FolderRows, Rows, SentRows, balanced_bounds
+from isotherm.engines.part import Rows, balanced_bounds
 from isotherm.engines.worker import (
     Found,
     Member,
     Question,
-    RemoteCall,
-    RowsToOpen,
     drop,
     drop_part,
     inspect,
@@ -32,6 +31,7 @@ from isotherm.equilibrium.solvers import Source
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.errors import Worded
 from isotherm.graphs import Csr
+from isotherm.graphs.packed import read_rows
 
 LOOK = 0.25  # seconds between checks of the workers
 WAIT = 60.0  # seconds to wait for a first worker
@@ -91,10 +91,14 @@ class Session:
                     return self._ask(self._place(matrix, single=single), question, progress)
                 except LostWorker as lost:
                     self._placed = None
-                    pieces = self._checkpoint(job, matrix.csr.n)
+                    known = self._everywhere(known_pieces, job).values()
+                    pieces = complete_set([piece for some in known for piece in some], matrix.csr.n)
                     self.resumed.append(pieces[0].iteration if pieces else 0)
                     if self.resumed.count(self.resumed[-1]) > FRUITLESS:
-                        raise ClusterError(_gave_up(str(lost))) from None
+                        raise ClusterError(
+                            f"workers were lost again and again ({lost}), and no iteration in between was saved; "
+                            "look into the logs of the workers, and give them more memory if that was short"
+                        ) from None
         finally:
             self._everywhere(forget, job)
 
@@ -103,7 +107,7 @@ class Session:
         if self._placed is None:
             raise LostWorker("a worker")
         try:
-            return self._together(run_call, self._placed, [RemoteCall(name, function, each) for each in arguments])
+            return self._together(run_call, self._placed, [(name, function, each) for each in arguments])
         except LostWorker:
             self._placed = None
             raise
@@ -129,14 +133,9 @@ class Session:
         self.iterations = found[0].iterations
         return found
 
-    def _checkpoint(self, job: str, n: int) -> list[Piece]:
-        known = self._everywhere(known_pieces, job)
-        return complete_set([piece for pieces in known.values() for piece in pieces], n)
-
     def _place(self, matrix: Matrix, *, single: bool) -> "_Placed":
         """The workers with their rows, which are distributed again if workers, matrix or precision have changed."""
-        workers = self._workers()
-        placed = self._placed
+        workers, placed = self._workers(), self._placed
         same = placed is not None and placed.key == matrix.key and set(placed.addresses) == set(workers)
         if placed is not None and same and (single or not placed.single):
             return placed
@@ -147,15 +146,15 @@ class Session:
         seen = self._everywhere(inspect, folder, matrix.token, required=True)
         addresses = [address for address in workers if address in seen]
         bounds = balanced_bounds(matrix.csr.indptr, len(addresses))
-        sees_folder = all(seen[address].sees for address in addresses)
+        sees_folder = all(seen[address] for address in addresses)
         placed = _Placed(matrix.key, addresses, bounds, sees_folder, single and matrix.csr.weights is not None)
         rows: list[Rows] = []
         for address, first, last in zip(addresses, bounds[:-1], bounds[1:], strict=True):
-            if seen[address].sees and matrix.folder is not None:
-                rows.append(FolderRows(matrix.folder.absolute(), first, last))
+            if seen[address] and matrix.folder is not None:
+                rows.append(partial(read_rows, matrix.folder.absolute(), first, last))
             else:
-                rows.append(SentRows(cut_rows(matrix.csr, first, last)))
-        self._together(open_part, placed, [RowsToOpen(each, single) for each in rows])
+                rows.append(partial(Csr, *cut_rows(matrix.csr, first, last)))
+        self._together(open_part, placed, [(single, each) for each in rows])
         self._placed = placed
         return placed
 
@@ -230,10 +229,11 @@ class Session:
             while progress is not None and not reports.empty():
                 progress(*reports.get())
             for future in futures:
-                if future.status == "error":
-                    _refuse(future.exception())
-                if future.status in ("lost", "cancelled"):
+                error = future.exception() if future.status == "error" else None
+                if future.status in ("lost", "cancelled") or isinstance(error, Stopped):
                     raise LostWorker("a worker")
+                if error is not None:
+                    raise error
             if quiet:
                 self._check(addresses)
         while progress is not None and not reports.empty():
@@ -304,16 +304,3 @@ def cut_rows(csr: Csr, first: int, last: int) -> Csr:
     begin, end = int(csr.indptr[first]), int(csr.indptr[last])
     weights = None if csr.weights is None else csr.weights[begin:end]
     return Csr(csr.indptr[first : last + 1] - begin, csr.indices[begin:end], weights)
-
-
-def _refuse(error: BaseException) -> None:
-    if isinstance(error, Stopped):
-        raise LostWorker("a worker")
-    raise error
-
-
-def _gave_up(lost: str) -> str:
-    return (
-        f"workers were lost again and again ({lost}), and no iteration in between was saved; "
-        "look into the logs of the workers, and give them more memory if that was short"
-    )

@@ -86,26 +86,14 @@ class Found(NamedTuple):
     iterations: int
 
 
-class Inspection(NamedTuple):
-    """What the client wants to know about a worker: its threads, and whether it sees the folder of the graph."""
-
-    threads: int
-    sees: bool
-
-
-def inspect(folder: str | None, token: str, dask_worker: Any = None) -> Inspection:
-    """Prepare a worker for messages, and find out what it sees; for `distributed.Client.run`."""
-    mailbox_of(dask_worker)
-    serve_checkpoints(dask_worker)
-    return Inspection(dask_worker.state.nthreads, folder is not None and _has(folder, token))
-
-
-def _has(folder: str, token: str) -> bool:
-    """Whether this is the folder that the client means: its manifest, which has checksums, must be the same."""
+def inspect(folder: str | None, token: str, dask_worker: Any = None) -> bool:
+    """Prepare a worker for messages; returns whether it sees the client's folder. For `distributed.Client.run`."""
     from isotherm.graphs.packed import MANIFEST
 
-    try:
-        return (Path(folder) / MANIFEST).read_text(encoding="utf-8") == token
+    mailbox_of(dask_worker)
+    serve_checkpoints(dask_worker)
+    try:  # the manifest, which has checksums, must be the same
+        return folder is not None and (Path(folder) / MANIFEST).read_text(encoding="utf-8") == token
     except (OSError, ValueError):
         return False
 
@@ -127,20 +115,11 @@ def _kept(worker: Any, kind: str) -> dict[str, Any]:
     return found
 
 
-class RowsToOpen(NamedTuple):
-    """Rows to open, and whether all solves on them may be in single precision."""
-
-    rows: Rows
-    single: bool
-
-
-def open_part(member: Member, opening: RowsToOpen) -> int:
-    """Open the rows of a worker, and keep them; returns the number of nodes in the halo."""
-    worker = _worker()
+def open_part(member: Member, opening: tuple[bool, Rows]) -> None:
+    """Open the rows of a worker, and keep them; the flag says whether all solves may be in single precision."""
+    worker, (single, rows) = _worker(), opening
     team = Team(mailbox_of(worker), member.session, member.addresses, member.rank)
-    block = open_rows(opening.rows, member.bounds, team, single=opening.single)
-    _kept(worker, "blocks")[member.key] = block
-    return len(block.halo)
+    _kept(worker, "blocks")[member.key] = open_rows(rows, member.bounds, team, single=single)
 
 
 def drop(key: str, dask_worker: Any = None) -> None:
@@ -160,15 +139,17 @@ def solve_part(member: Member, question: Question) -> Found:
     team.sent = Sent()
     store = CheckpointStore(worker, question.job, question.attempt)
     other = _elsewhere(member)
-    solver = PartCG(
-        system,
-        request.options.threads or worker.state.nthreads,
-        values.shape[1],
-        save=lambda state: _save(team, store, state, block.first, other),
-        every=_interval(team, block, other),
-        resumed=store.load(list(question.pieces), block.first, block.first + block.own) if question.pieces else None,
-    )
-    options = replace(request.options, progress=_reporter(worker, question.job) if member.rank == 0 else None)
+
+    def save(state: Resumed) -> None:
+        team.counted(checkpoints=store.save(state, block.first, other))
+
+    def report(iteration: int, error: float) -> None:
+        worker.log_event(question.job, (iteration, float(error)))
+
+    resumed = store.load(list(question.pieces), block.first, block.first + block.own) if question.pieces else None
+    threads, every = request.options.threads or worker.state.nthreads, _interval(team, block, other)
+    solver = PartCG(system, threads, values.shape[1], save=save, every=every, resumed=resumed)
+    options = replace(request.options, progress=report if member.rank == 0 else None)
     solution = solver.solve(replace(request, values=values, options=options))
     begun = question.pieces[0].iteration if question.pieces else 0
     if question.keep is not None:
@@ -188,29 +169,18 @@ def _part(worker: Any, keep: Keep, rows: RowBlock, boundary: Ints) -> SolvedPart
     return part
 
 
-class RemoteCall(NamedTuple):
-    """A function to be called with a part that is kept under a name, and further arguments."""
-
-    name: str
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
-def run_call(member: Member, call: RemoteCall) -> Any:
-    """Call a function with the part that this worker keeps."""
-    part = _kept(_worker(), "parts").get(call.name)
+def run_call(member: Member, call: tuple[str, Callable[..., Any], tuple[Any, ...]]) -> Any:
+    """Call a function with the part that this worker keeps under a name, and further arguments."""
+    name, function, arguments = call
+    part = _kept(_worker(), "parts").get(name)
     if part is None:
         raise Stopped(member.session)
-    return call.function(part, *call.arguments)
+    return function(part, *arguments)
 
 
 def drop_part(name: str, dask_worker: Any = None) -> None:
     """Delete temperatures; for `distributed.Client.run`."""
     _kept(dask_worker, "parts").pop(name, None)
-
-
-def _save(team: Team, store: CheckpointStore, state: Resumed, first: int, other: str | None) -> None:
-    team.counted(checkpoints=store.save(state, first, other))
 
 
 def _elsewhere(member: Member) -> str | None:
@@ -227,7 +197,3 @@ def _interval(team: Team, block: RowBlock, other: str | None) -> int:
     sent = 2 * block.own if other is not None else 0
     copied, halo = team.added(np.array([sent, given], float)).tolist()
     return int(min(max(EVERY, copied / max(COPIES * halo, 1)), LEAST_OFTEN))
-
-
-def _reporter(worker: Any, topic: str) -> Any:
-    return lambda iteration, error: worker.log_event(topic, (iteration, float(error)))

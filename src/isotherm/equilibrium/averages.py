@@ -19,9 +19,7 @@ from isotherm.graphs import Csr
 
 def average_neighbours(conductance: Csr, scale: Floats, x: Floats, out: Floats, n_threads: int | None = None) -> None:
     """``out = scale (A x)`` for a block as wide as kernels allow; rows of ``out`` whose scale is 0 stay as they are."""
-    indptr, indices, weights = conductance
-    weights = None if weights is None else weights.astype(x.dtype, copy=False)
-    kernels.active.average(indptr, indices, weights, scale, x, out, kernels.thread_count(n_threads))
+    kernels.active.average(*conductance.of_type(x.dtype), scale, x, out, kernels.thread_count(n_threads))
 
 
 class Averaging:
@@ -38,8 +36,7 @@ class Averaging:
         n_threads: int | None = None,
     ) -> None:
         self.dtype, self.n_threads = np.dtype(dtype), n_threads
-        weights = conductance.weights
-        self.conductance = conductance._replace(weights=None if weights is None else weights.astype(dtype, copy=False))
+        self.conductance = conductance.of_type(dtype)
         if scale is None:
             degrees = conductance.sums
             scale = np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0)

@@ -48,7 +48,7 @@ def certify(
 ) -> Certificate:
     """Bound the error of the temperatures (n, K) of a graph's nodes."""
     lifting, system = problem.lifting, problem.system
-    solver = prepare(system, options)
+    solver = prepare(system, options, 1)
     values = lifting.values(problem.values(slice(None)))
     lifted = lifting.start(temperatures)
     if lifting.directed:  # the bound needs the temperatures of both copies of a node, not just their mean

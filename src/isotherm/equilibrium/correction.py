@@ -20,7 +20,6 @@ kind of change has no correction, and the problem has to be solved again.
 """
 
 from dataclasses import replace
-from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -114,15 +113,12 @@ class _Change(NamedTuple):
         """Whether few seeds changed, and the same nodes are reached as before."""
         if not 0 < len(self.nodes) <= MOST_CHANGED or np.isnan(temperatures[self.held, 0]).any():
             return False
-        return not len(self.freed) or _same_reached(before, after)
-
-
-def _same_reached(before: Problem, after: Problem) -> bool:
-    """Whether the seeds of two problems are in the same components."""
-    component = before.system.component
-    if component is None:
-        return np.array_equal(before.system.reached, after.system.reached)
-    return np.array_equal(np.unique(component[before.nodes]), np.unique(component[after.nodes]))
+        component = before.system.component
+        if not len(self.freed):
+            return True
+        if component is None:
+            return np.array_equal(before.system.reached, after.system.reached)
+        return np.array_equal(np.unique(component[before.nodes]), np.unique(component[after.nodes]))
 
 
 class _Columns(NamedTuple):
@@ -269,7 +265,8 @@ class _Mixing:
         dtype: np.dtype[Any],
         threads: int | None,
     ) -> None:
-        self.conductance, self.degree, self.dtype = conductance, degree.astype(dtype), dtype
+        self.conductance, self._graph = conductance, conductance.of_type(dtype)
+        self.degree, self.dtype = degree.astype(dtype), dtype
         self.boundary, self.group, self.threads = boundary, group, kernels.thread_count(threads)
 
     def columns(self, nodes: Ints, member: Mask, least: float) -> _Columns:  # member (m, groups) marks groups
@@ -279,7 +276,9 @@ class _Mixing:
         for column, node in enumerate(nodes.tolist()):
             _, ends, weights = self.conductance.entries_at(np.array([node]))
             r[ends, column] = np.where(self.degree[ends] > 0, weights, 0)
-        groups = Groups(self._outflow, self.group, self.degree, self.threads)
+        _, ends, weights = self.conductance.entries_at(self.boundary)
+        leaving = np.bincount(ends, weights * (self.degree[ends] > 0), minlength=len(self.degree))  # at temperature 1
+        groups = Groups(leaving.astype(self.dtype), self.group, self.degree, self.threads)
         volume = member[:, : len(groups.volume)] @ groups.volume  # (m,)
         volume = np.where(volume > 0, volume, np.inf)
         self._push(x, r, np.maximum(least, MIXED * self._sums(r)[:m] / volume), MOST_WORK / m)
@@ -301,11 +300,6 @@ class _Mixing:
         most = int(min(WORK, work) * self.conductance.entries)
         return kernels.active.push(*self._graph, self.degree, least, most, x, r, self.threads)
 
-    @cached_property
-    def _graph(self) -> tuple[Any, ...]:
-        indptr, indices, weights = self.conductance
-        return indptr, indices, None if weights is None else weights.astype(self.dtype, copy=False)
-
     def _mix(self, descent: GroupDescent, least: float) -> None:
         """Iterate until all but a few residuals are small."""
         total = float(self.degree.sum(dtype=np.float64)) or np.inf
@@ -315,10 +309,3 @@ class _Mixing:
             if report.residual.max() <= least or usual <= MOSTLY * least:
                 return
             descent.step()
-
-    @property
-    def _outflow(self) -> Floats:
-        """The heat that leaves each node if all of the interior is at temperature 1."""
-        _, ends, weights = self.conductance.entries_at(self.boundary)
-        leaving = np.bincount(ends, weights * (self.degree[ends] > 0), minlength=len(self.degree))
-        return leaving.astype(self.dtype)

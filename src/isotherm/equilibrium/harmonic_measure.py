@@ -97,10 +97,9 @@ class HarmonicMeasure:
         shell = self.system.interior[ball.rim]
         nodes = np.concatenate([ball.rim[shell], ball.nodes])
         walks = self._walks(Source(nodes, np.concatenate([ball.out[shell], ball.rest])))
-        settling = _Settling(walks)
         for _ in range(MOST_STEPS):
-            walks.step()
-            if settling.error() <= self.tol:
+            walks.descent.step()
+            if walks.error() <= self.tol:
                 if walks.columns == 1:
                     self._idle.append(walks)
                 return np.maximum(self._flow_from(ball) + walks.flow + walks.coming, 0)
@@ -182,7 +181,7 @@ class _Ball:
         interior = Interior(part(system, nodes), np.float64, threads=1)
         walks = _Walks(interior, _Wires(interior), Source(np.arange(len(source)), source))
         for _ in range(MOST_STEPS):
-            walks.step()
+            walks.descent.step()
             if walks.left.max() <= tol:
                 break
         self.rest = walks.residual  # (b, k)
@@ -221,14 +220,13 @@ class _Walks:
         settled = 10 * float(np.finfo(interior.dtype).eps)
         self.descent = Descent(Block(interior, held, np.zeros(self.columns), source, timed=False), settled)
         self.descent.begin()
+        self._lefts: list[Doubles] = []  # after each iteration, for `error`
 
     def begin_again(self, source: Source) -> None:
         self.descent.clear()
         self.descent.block.source = source
         self.descent.begin()
-
-    def step(self) -> None:
-        self.descent.step()
+        self._lefts = []
 
     @property
     def residual(self) -> Floats:
@@ -268,29 +266,21 @@ class _Walks:
             return (wires @ block[:, 0])[:, None]
         return (wires @ block)[:, : self.columns]  # slicing the contiguous block first would copy it
 
-
-class _Settling:
-    """Estimates the share of the heat that is attributed to wrong boundary nodes: half the sum of the errors.
-
-    It is at most half of the residual. But most of the residual cancels out, because residuals of both signs mix. The
-    convergence of cg shows how fast. Only what flows to the boundary during the mixing causes an error.
-    """
-
-    def __init__(self, walks: _Walks) -> None:
-        self.walks = walks
-        self._left: list[Doubles] = []
-
     def error(self) -> float:
-        """The error that remains after `coming` is added to the flow."""
-        left = self.walks.left
-        self._left.append(left)
-        window = max(1, len(self._left) // 4)
-        if len(self._left) <= window:
+        """Estimates the share of the heat that goes to wrong boundary nodes once `coming` is added to the flow.
+
+        It is half the sum of the errors, and at most half of the residual. But most of the residual cancels out,
+        because residuals of both signs mix. The convergence of cg shows how fast. Only what flows to the boundary
+        during the mixing causes an error.
+        """
+        left = self.left
+        self._lefts.append(left)
+        window = max(1, len(self._lefts) // 4)
+        if len(self._lefts) <= window:
             return float(left.max()) / 2
-        before = self._left[-1 - window]
+        before = self._lefts[-1 - window]
         rate = np.minimum(np.divide(left, before, out=np.zeros_like(left), where=before > 0), 1) ** (1 / window)
         mixing = 2 * rate / (1 + rate**2)  # rate of convergence of sweeps, from the rate of cg
-        coming = np.abs(self.walks.coming).sum(axis=0)
-        coming = np.maximum(coming, self.walks.wires.absorption * left / CANCELLED)
+        coming = np.maximum(np.abs(self.coming).sum(axis=0), self.wires.absorption * left / CANCELLED)
         lost = np.divide(coming * mixing, 1 - mixing, out=left.copy(), where=mixing < 1)
         return float(np.minimum(lost, left).max()) / 2

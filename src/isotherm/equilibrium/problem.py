@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -30,6 +30,7 @@ MANY = 150  # columns from which on it pays to eliminate nodes with few neighbou
 REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
 ROUNDING = 1e-14  # rounding error of a sum of probabilities
 
+Prepare: TypeAlias = Callable[[System, SolveOptions, int], Solver]  # takes about how many columns will be solved for
 Values: TypeAlias = Callable[[slice], Doubles]  # temperatures Y (s, k) of the boundary, in these columns
 
 
@@ -110,15 +111,7 @@ def interior_system(
     return System(conductance, boundary, conductance.sums, with_seed[component], half, output, component)
 
 
-class Prepare(Protocol):
-    """Makes a solver."""
-
-    def __call__(self, system: System, options: SolveOptions, columns: int = 1) -> Solver:
-        """A solver for a system; ``columns`` is about how many it will be asked for."""
-        ...
-
-
-def local_solver(system: System, options: SolveOptions, columns: int = 1) -> Solver:
+def local_solver(system: System, options: SolveOptions, columns: int) -> Solver:
     """The solver that the options name, in this process; for many columns, on a smaller system."""
 
     def make(system: System) -> Solver:

@@ -89,7 +89,7 @@ class Elimination:
         if not np.isfinite(self._horizon):
             return np.inf
         rounding = self.whole.mean_rounding * np.abs(run.x[:, : run.columns]).max(initial=0)
-        return self._horizon * (run.residual + float(largest_ratio(np.full(1, rounding), run.least_spread)))
+        return self._horizon * (run.residual + float(largest_ratio(rounding, run.spread())))
 
 
 class _Run:
@@ -114,11 +114,6 @@ class _Run:
             start = request.start[solver.numbering[solver.inside]]
             self.x[solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
 
-    @property
-    def least_spread(self) -> Doubles:
-        """The smallest spread of a column, shape (1,)."""
-        return np.min(self._spread(), keepdims=True, initial=np.inf)
-
     def temperatures(self) -> Doubles:
         """The columns as temperatures of all nodes, NaN where unreached."""
         numbering, whole = self.solver.numbering, self.solver.whole
@@ -135,7 +130,7 @@ class _Run:
             before = np.inf
             descent = _Descent(self.solver, self.closing.astype(dtype))
             while True:
-                spread = self._spread()
+                spread = self.spread()
                 self._find_excess()
                 residual = descent.aim(self.excess)
                 self.residual = float(largest_ratio(residual[: self.columns], spread[: self.columns]))
@@ -153,14 +148,13 @@ class _Run:
 
     def _find_excess(self) -> None:
         """Set ``excess`` to the heat that leaves each node beyond what enters it: 0 at equilibrium."""
-        indptr, indices, weights = self.solver.conductance
-        weights, degree = None if weights is None else weights.astype(np.float64, copy=False), self.solver.degree
-        graph = indptr, indices, weights
+        graph, degree = self.solver.conductance.of_type(np.float64), self.solver.degree
         kernels.active.laplacian(*graph, degree, self.x, self.excess, self.solver.threads)
         if self.source is not None:
             self.excess[:, : self.columns] -= self.source
 
-    def _spread(self) -> Doubles:
+    def spread(self) -> Doubles:
+        """The spread of each watched column over the output rows."""
         report = Report(*kernels.active.moments(self.closing.astype(np.float64), self.x, self.solver.threads))
         every = report.spread(len(self.x))[self.watched]
         whole = self.solver.whole
@@ -190,10 +184,9 @@ class _Descent:
 
     def __init__(self, solver: Elimination, closing: Floats) -> None:
         dtype, inside = closing.dtype.type, solver.inside
-        indptr, indices, weights = solver.conductance
         self._threads, self._scale = solver.threads, solver.scale
         self._factor = solver.pivots[dtype], *solver.factor
-        self._graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
+        self._graph = solver.conductance.of_type(dtype)
         self._fixed = solver.degree.astype(dtype), closing
         self.x, self._p = (
             kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2)

@@ -122,8 +122,7 @@ class Interior:
         inside = system.interior
         self.degree = np.where(inside, system.degree, 0).astype(dtype)  # (n,) as its inverse, `scale`
         self.scale = np.divide(1, system.degree, out=np.zeros(len(inside)), where=inside).astype(dtype)
-        indptr, indices, weights = system.conductance
-        self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
+        self.graph = system.conductance.of_type(dtype)
 
     @property
     def halved(self) -> bool:

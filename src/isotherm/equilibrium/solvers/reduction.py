@@ -68,8 +68,7 @@ class Core:
         conductance = Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
         reached, boundary = np.ones(len(self.nodes), bool), place[whole.boundary]
         self._memory, degree = Memory(), conductance.sums
-        output = _WholeOutput(self)
-        self.system = System(conductance, boundary, degree, reached, self.half, output, component, self._memory)
+        self.system = System(conductance, boundary, degree, reached, self.half, self, component, self._memory)
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
         """Temperatures of all nodes from those of the core (half, k), and a bound on rounding over the spread."""
@@ -85,8 +84,9 @@ class Core:
         found[self._whole.boundary] = values
         return found, float(largest_ratio(rounding, report.spread(len(full))[:columns]))
 
-    def spread(self, x: Floats, *, closed: bool) -> Doubles:
-        """The spread of each column over the whole system, given deviations (half, k) of the core; see `System`."""
+    def spread(self, rows: Rows, reached: Mask, *, closed: bool = False) -> Doubles:
+        """The spread of each column over the whole system, given deviations of the core; see `Spread`."""
+        x = rows(slice(0, self.half))
         columns, full = x.shape[1], self._extended(x, np.zeros(x.shape[1], x.dtype))
         closing = np.zeros(full.shape[1], x.dtype)
         closing[:columns] = closed
@@ -115,15 +115,6 @@ class Core:
         if dtype not in self._rounds:
             self._rounds[dtype] = [part.of_type(dtype) for part in self._rounds[np.dtype(np.float64)]]
         return self._rounds[dtype]
-
-
-class _WholeOutput(NamedTuple):
-    """Computes the spread of the whole system from the temperatures of the core; see `Spread`."""
-
-    core: Core
-
-    def spread(self, rows: Rows, reached: Mask, *, closed: bool = False) -> Doubles:
-        return self.core.spread(rows(slice(0, self.core.half)), closed=closed)
 
 
 class _Rows(NamedTuple):
