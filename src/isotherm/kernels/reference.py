@@ -19,9 +19,9 @@ from scipy.sparse import block_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve_triangular
 
-from isotherm.arrays import Doubles, Floats
-from isotherm.kernels.drawing import Indices, Indptr, advance, contract, pair_up, pull_and_push, spread
-from isotherm.kernels.numbering import count_breaks, number, rehash, split_rows, text_keys
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.kernels.drawing import advance, contract, pair_up, pull_and_push, spread
+from isotherm.kernels.numbering import Codes, count_breaks, number, rehash, split_rows, text_keys
 from isotherm.kernels.tables import (
     best_columns,
     chances,
@@ -38,7 +38,7 @@ Marks: TypeAlias = NDArray[np.uint8]
 
 
 def matrix_of(
-    indptr: Indptr, indices: Indices, weights: Weights, dtype: np.dtype | type, columns: int | None = None
+    indptr: Ints, indices: Codes, weights: Weights, dtype: np.dtype | type, columns: int | None = None
 ) -> csr_array:
     """The matrix of a graph, or of a slice of its rows."""
     data = np.ones(len(indices), dtype) if weights is None else weights
@@ -62,14 +62,7 @@ def largest(values: Floats) -> Doubles:
 
 
 def sweep(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Weights,
-    scale: Floats,
-    closing: Floats,
-    x: Floats,
-    out: Floats,
-    threads: int,
+    indptr: Ints, indices: Codes, weights: Weights, scale: Floats, closing: Floats, x: Floats, out: Floats, threads: int
 ) -> Doubles:
     """One sweep, eq. 4 of the paper: ``out = D^-1 A x`` where ``scale = 1 / degree``, ``out = x`` where scale is 0."""
     averages = scale[:, None] * (matrix_of(indptr, indices, weights, x.dtype) @ x)
@@ -79,7 +72,7 @@ def sweep(
 
 
 def laplacian(
-    indptr: Indptr, indices: Indices, weights: Weights, diagonal: Floats, p: Floats, q: Floats, threads: int
+    indptr: Ints, indices: Codes, weights: Weights, diagonal: Floats, p: Floats, q: Floats, threads: int
 ) -> Doubles:
     """``q = (D - A) p`` where the diagonal is positive (the interior), else 0, or its first rows; reports ``p . q``."""
     own = p[: len(diagonal)]
@@ -91,7 +84,7 @@ def laplacian(
 
 
 def average(
-    indptr: Indptr, indices: Indices, weights: Weights, scale: Floats, x: Floats, out: Floats, threads: int
+    indptr: Ints, indices: Codes, weights: Weights, scale: Floats, x: Floats, out: Floats, threads: int
 ) -> None:
     """``out = scale (A x)`` on the rows of a slice of ``indptr``; out is left as it is where scale is 0."""
     product = scale[:, None] * (matrix_of(indptr, indices, weights, x.dtype, len(x)) @ x)
@@ -99,14 +92,7 @@ def average(
 
 
 def sign_average(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Weights,
-    scale: Floats,
-    size: Floats,
-    bits: Marks,
-    out: Floats,
-    threads: int,
+    indptr: Ints, indices: Codes, weights: Weights, scale: Floats, size: Floats, bits: Marks, out: Floats, threads: int
 ) -> None:
     """`average`, where x (n, 16) is ``size`` times signs: 1 where a bit of ``bits`` (n, 2) is set, else -1."""
     signs = 2 * np.unpackbits(bits, axis=1).astype(np.float32) - 1
@@ -131,14 +117,14 @@ def moments(closing: Floats, x: Floats, threads: int) -> Doubles:
     return np.stack([*np.zeros((3, x.shape[1] + 1)), *_moments(x, closing)])
 
 
-def group_sums(group: Indices, weight: Floats | None, x: Floats, out: Doubles, threads: int) -> None:
+def group_sums(group: Codes, weight: Floats | None, x: Floats, out: Doubles, threads: int) -> None:
     """Add the (weighted) sums of the rows of each group to ``out``; a row with a negative group is in none."""
     member = group >= 0
     rows = x if weight is None else x * weight[:, None]
     np.add.at(out, group[member], rows[member].astype(np.float64))
 
 
-def group_shift(group: Indices, weight: Floats | None, amounts: Floats, x: Floats, threads: int) -> None:
+def group_shift(group: Codes, weight: Floats | None, amounts: Floats, x: Floats, threads: int) -> None:
     """Add the amounts of its group, times the weight, to each row that is in one."""
     member = group >= 0
     shift = amounts[group[member]]
@@ -161,13 +147,7 @@ def cool(outflow: Floats, warmth: Floats, excess: Floats, threads: int) -> None:
 
 
 def assemble(
-    rows: Indices,
-    columns: Indices,
-    weights: Weights,
-    indptr: Indptr,
-    indices: Indices,
-    out_weights: Weights,
-    threads: int,
+    rows: Codes, columns: Codes, weights: Weights, indptr: Ints, indices: Codes, out_weights: Weights, threads: int
 ) -> None:
     """Sort a list of entries into compressed rows, stably, by row and then by column."""
     order = np.lexsort((columns, rows))
@@ -178,11 +158,11 @@ def assemble(
 
 
 def bipartite(
-    indptr: Indptr,
-    indices: Indices,
+    indptr: Ints,
+    indices: Codes,
     weights: Weights,
-    out_indptr: Indptr,
-    out_indices: Indices,
+    out_indptr: Ints,
+    out_indices: Codes,
     out_weights: Weights,
     threads: int,
 ) -> None:
@@ -195,9 +175,7 @@ def bipartite(
         out_weights[:] = both.data
 
 
-def add_transpose(
-    indptr: Indptr, indices: Indices, weights: Weights, threads: int
-) -> tuple[Indptr, Indices, Floats | None]:
+def add_transpose(indptr: Ints, indices: Codes, weights: Weights, threads: int) -> tuple[Ints, Codes, Floats | None]:
     """``A + A.T`` for a matrix A with ascending rows; without weights if A has none and no entry in both places."""
     matrix = matrix_of(indptr, indices, weights, np.float32 if weights is None else weights.dtype)
     both = csr_array(matrix + matrix.T)
@@ -206,7 +184,7 @@ def add_transpose(
     return both.indptr.astype(np.int64), both.indices.astype(np.int32), None if bare else both.data
 
 
-def row_sums(indptr: Indptr, weights: Floats, power: int, sums: Doubles, threads: int) -> None:
+def row_sums(indptr: Ints, weights: Floats, power: int, sums: Doubles, threads: int) -> None:
     """Fill in the sum of a power of the weights in each row."""
     rows = np.flatnonzero(np.diff(indptr))
     sums.fill(0)
@@ -215,8 +193,8 @@ def row_sums(indptr: Indptr, weights: Floats, power: int, sums: Doubles, threads
 
 
 def push(
-    indptr: Indptr,
-    indices: Indices,
+    indptr: Ints,
+    indices: Codes,
     weights: Weights,
     degree: Floats,
     least: Doubles,
@@ -247,16 +225,14 @@ def push(
     return np.max(scaled, axis=0, initial=0).astype(np.float64)
 
 
-def renumber(
-    indptr: Indptr, indices: Indices, weights: Weights, order: Indices
-) -> tuple[Indptr, Indices, Floats | None]:
+def renumber(indptr: Ints, indices: Codes, weights: Weights, order: Codes) -> tuple[Ints, Codes, Floats | None]:
     """The submatrix of the nodes in ``order``, renumbered: node ``order[v]`` becomes ``v``."""
     part = matrix_of(indptr, indices, weights, np.float64)[order][:, order]
     part.sort_indices()
     return part.indptr.astype(np.int64), part.indices.astype(np.int32), None if weights is None else part.data
 
 
-def scan(indptr: Indptr, indices: Indices, weights: Weights, threads: int) -> tuple[bool, bool, int]:
+def scan(indptr: Ints, indices: Codes, weights: Weights, threads: int) -> tuple[bool, bool, int]:
     """Whether indices rise strictly in each row, whether the matrix is symmetric, the number of diagonal entries."""
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     same_row = rows[1:] == rows[:-1]
@@ -265,14 +241,14 @@ def scan(indptr: Indptr, indices: Indices, weights: Weights, threads: int) -> tu
     return ordered, _symmetric(rows, indices, values), int(np.count_nonzero(rows == indices))
 
 
-def reach(indptr: Indptr, indices: Indices, reached: Marks) -> None:
+def reach(indptr: Ints, indices: Codes, reached: Marks) -> None:
     """Mark, in place, every node that a path joins to a marked one."""
     matrix = matrix_of(indptr, indices, None, np.float32)
     _, component = connected_components(matrix, directed=False)
     reached[:] = np.isin(component, component[reached > 0])
 
 
-def depth(indptr: Indptr, indices: Indices, marked: Marks, limit: int) -> int:
+def depth(indptr: Ints, indices: Codes, marked: Marks, limit: int) -> int:
     """The number of edges between the marked nodes and the node that is farthest from them, at most ``limit``."""
     matrix, steps = matrix_of(indptr, indices, None, np.float32), 0
     while steps < limit:
@@ -284,14 +260,14 @@ def depth(indptr: Indptr, indices: Indices, marked: Marks, limit: int) -> int:
     return steps
 
 
-def components(indptr: Indptr, indices: Indices) -> Indices:
+def components(indptr: Ints, indices: Codes) -> Codes:
     """The number of the connected component of each node, from 0 on, in the order of their first nodes."""
     _, found = connected_components(matrix_of(indptr, indices, None, np.float32), directed=False)
     _, first, place = np.unique(found, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[place].astype(np.int32)
 
 
-def _symmetric(rows: NDArray[np.int64], columns: Indices, values: Floats) -> bool:
+def _symmetric(rows: Ints, columns: Codes, values: Floats) -> bool:
     by_row, by_column = np.lexsort((values, columns, rows)), np.lexsort((values, rows, columns))
     return bool(
         np.array_equal(rows[by_row], columns[by_column])
@@ -306,7 +282,7 @@ def _moments(x: Floats, closing: Floats) -> Doubles:
 
 
 def eliminate(
-    indptr: Indptr, indices: Indices, weights: Weights, interior: Marks, seed: int, domain_size: int, threads: int
+    indptr: Ints, indices: Codes, weights: Weights, interior: Marks, seed: int, domain_size: int, threads: int
 ) -> tuple[NDArray[Any], ...]:
     """Approximate elimination of the interior: the order of removal, the pivots, then arguments of ``forward``.
 
@@ -377,12 +353,12 @@ def _replace_star(
 
 def forward(
     pivots: Floats,
-    indptr: Indptr,
-    targets: Indices,
+    indptr: Ints,
+    targets: Codes,
     shares: NDArray[np.float32],
-    domains: Indptr,
-    back_indptr: Indptr,
-    back_sources: Indices,
+    domains: Ints,
+    back_indptr: Ints,
+    back_sources: Codes,
     back_shares: NDArray[np.float32],
     scale: Doubles,
     q: Doubles,
@@ -399,15 +375,15 @@ def forward(
 
 def descend(
     pivots: Floats,
-    indptr: Indptr,
-    targets: Indices,
+    indptr: Ints,
+    targets: Codes,
     shares: NDArray[np.float32],
-    domains: Indptr,
-    back_indptr: Indptr,
-    back_sources: Indices,
+    domains: Ints,
+    back_indptr: Ints,
+    back_sources: Codes,
     back_shares: NDArray[np.float32],
-    graph_indptr: Indptr,
-    indices: Indices,
+    graph_indptr: Ints,
+    indices: Codes,
     weights: Weights,
     degree: Floats,
     closing: Floats,
@@ -443,7 +419,7 @@ def descend(
     return report
 
 
-def _passed_on(indptr: Indptr, targets: Indices, shares: NDArray[np.float32], r: Floats) -> Doubles:
+def _passed_on(indptr: Ints, targets: Codes, shares: NDArray[np.float32], r: Floats) -> Doubles:
     """Each node, in order, passes on what it has to its targets, by their shares."""
     factor = eye_array(len(r), format="csr") - matrix_of(indptr, targets, shares.astype(np.float64), np.float64)
     passed: Doubles = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), unit_diagonal=True)

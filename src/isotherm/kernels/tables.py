@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.kernels.numbering import Codes
 
-Codes: TypeAlias = NDArray[np.int32]
 Singles: TypeAlias = NDArray[np.float32]
 
 LEAST_MEAN = 1e-12  # mean temperature of a class that no visible seed has
