@@ -116,9 +116,8 @@ class _Sweeping:
         least = float(np.min(gain, initial=1)) - self.rounding * float(np.max(times, initial=0))
         return times / least if least > 0 else np.where(self.system.interior, np.inf, 0)
 
-    def _blocks(self, columns: int) -> tuple[Floats, Floats]:
-        n, width = len(self.system.degree), kernels.width(columns)
-        return kernels.block(n, width, np.float64), kernels.block(n, width, np.float64)
+    def _blocks(self, columns: int) -> list[Floats]:
+        return [kernels.block(len(self.system.degree), kernels.width(columns), np.float64) for _ in range(2)]
 
     def _sweep(self, x: Floats, out: Floats) -> Report:
         arrays = self.interior.scale, np.zeros(x.shape[1]), x, out

@@ -166,15 +166,10 @@ class _Correction:
     def solution(self) -> Solution:
         """The corrected solution."""
         bound = self.horizon * (self.residual + float(np.finfo(self.temperatures.dtype).eps))
-        return replace(
-            self._old,
-            temperatures=self.temperatures,
-            times=self.times,
-            residual=float(largest_ratio(self.residual, self.spread)),
-            error=self.error,
-            error_bound=float(largest_ratio(bound, self.spread)),
-            converged=self.error <= self.tol,
-        )
+        residual, error_bound = largest_ratio(np.stack([self.residual, bound]), self.spread).tolist()
+        measures = {"residual": residual, "error": self.error, "error_bound": error_bound}
+        converged = self.error <= self.tol
+        return replace(self._old, temperatures=self.temperatures, times=self.times, converged=converged, **measures)
 
     def _groups(self) -> tuple[NDArray[np.int32], Mask]:
         """The group of each interior node, -1 for none; and the membership (m, groups) of the nodes that change."""

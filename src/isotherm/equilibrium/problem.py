@@ -9,8 +9,8 @@ the temperatures of K classes do, one of them follows from the others and is not
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,9 +22,6 @@ from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver
 from isotherm.equilibrium.solvers.system import OutputRows, of_true_spread
 from isotherm.errors import Option, Worded, warn
 from isotherm.graphs import Csr, Graph
-
-if TYPE_CHECKING:
-    from isotherm.equilibrium.unconverged import ConvergenceWarning
 
 MANY = 150  # columns from which on it pays to eliminate nodes with few neighbours
 REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
@@ -62,7 +59,7 @@ class Problem:
         source: Doubles | None = None,
     ) -> "Problem":
         """A problem whose temperatures are all in one array, shape (s, k)."""
-        return cls(graph, nodes, _Array(values), values.shape[1], weights, side, source)
+        return cls(graph, nodes, partial(_columns, values), values.shape[1], weights, side, source)
 
     @cached_property
     def lifting(self) -> Lifting:
@@ -93,12 +90,8 @@ class Problem:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
 
-@dataclass(frozen=True)
-class _Array:
-    values: Doubles
-
-    def __call__(self, part: slice) -> Doubles:
-        return self.values[:, part]
+def _columns(values: Doubles, part: slice) -> Doubles:
+    return values[:, part]
 
 
 def interior_system(
@@ -177,12 +170,12 @@ def solve_block(solver: Solver, system: System, request: Request) -> Solution:
         skipped = None
     if skipped is None:
         solution = solver.solve(request)
-        return replace(solution, seconds=time.perf_counter() - began)
-    kept = np.arange(values.shape[1]) != skipped
-    guess = None if start is None else start[:, kept]
-    solution = solver.solve(Request(values[:, kept], request.options, start=guess, closed=True))
-    whole = _with_rest(solution.temperatures, skipped)
-    return replace(solution, temperatures=whole, seconds=time.perf_counter() - began)
+    else:
+        kept = np.arange(values.shape[1]) != skipped
+        guess = None if start is None else start[:, kept]
+        solution = solver.solve(Request(values[:, kept], request.options, start=guess, closed=True))
+        solution = replace(solution, temperatures=_with_rest(solution.temperatures, skipped))
+    return replace(solution, seconds=time.perf_counter() - began)
 
 
 def closing_column(values: Doubles) -> int | None:
@@ -218,25 +211,21 @@ def joined(parts: list[Solution], tol: float | None) -> Solution:
         seconds=sum(part.seconds for part in parts),
     )
     if not whole.converged and tol is not None:
-        warn(_missed(whole, tol))
+        _warn_about_error(whole, tol)
     return whole
 
 
-def _missed(solution: Solution, tol: float) -> "ConvergenceWarning":
+def _warn_about_error(solution: Solution, tol: float) -> None:
     from isotherm.equilibrium.unconverged import ConvergenceWarning
 
     remedy = "raise {max_iter} or {more}" if solution.solver == "cg" else "use {auto}, or raise {max_iter} or {more}"
-    return ConvergenceWarning(
+    message = (
         "{solver} stopped after {iterations} iterations with an error of about {error:.2g} of the spread of the "
-        "temperatures, above {tol}: " + remedy,
-        solver=solution.solver,
-        iterations=solution.iterations,
-        error=solution.error,
-        tol=Option("tol", tol),
-        more=Option("tol"),
-        max_iter=Option("max_iter"),
-        auto=Option("solver", "auto"),
+        "temperatures, above {tol}: " + remedy
     )
+    found = {"solver": solution.solver, "iterations": solution.iterations, "error": solution.error}
+    options = {"tol": Option("tol", tol), "more": Option("tol"), "max_iter": Option("max_iter")}
+    warn(ConvergenceWarning(message, auto=Option("solver", "auto"), **found, **options))
 
 
 def warn_about_unreached(temperatures: Floats) -> None:

@@ -10,7 +10,7 @@ from isotherm.kernels.numbering import Codes
 def pair_up(indptr: Ints, indices: Codes, weights: Floats | None, order: Codes, group: Codes) -> int:
     """Group neighbours in pairs, and return the number of groups; a node without a free one joins its nearest group.
 
-    Near means a large weight relative to the degrees. The given order is that of choosing, and decides between equals.
+    Near means a large weight relative to the degrees. Nodes choose in the given order, which also breaks ties.
     """
     matrix = _matrix(indptr, indices, weights)
     degrees = np.asarray(matrix.sum(axis=1), np.float64)

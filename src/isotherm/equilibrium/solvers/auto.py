@@ -29,8 +29,7 @@ class Auto:
     """
 
     def __init__(self, system: System, n_threads: int | None = None) -> None:
-        self.system = system
-        self.n_threads = n_threads
+        self.system, self.n_threads = system, n_threads
         self._chosen: Solver | None = None
 
     def solve(self, request: Request) -> Solution:

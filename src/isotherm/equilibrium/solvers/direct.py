@@ -62,13 +62,10 @@ class Direct:
         eps = float(np.finfo(np.float64).eps)
         rounding = np.where(size > 0, self.system.mean_rounding * size, 0)
         known = self.horizon if np.isfinite(self.horizon) else 0.0
+        bounds = known * (residual + rounding) + eps * np.where(size > 0, np.abs(values).max(axis=0), 0)
         error, bound, rest = (
             float(largest_ratio(np.abs(with_closing(value, closed)).max(axis=0, initial=0), spread))
-            for value in (
-                correction,
-                known * (residual + rounding) + eps * np.where(size > 0, np.abs(values).max(axis=0), 0),
-                residual,
-            )
+            for value in (correction, bounds, residual)
         )
         if not np.isfinite(self.horizon):
             error = bound = np.inf
@@ -76,15 +73,8 @@ class Direct:
             return self.exact.solve(request)
         temperatures += offset
         temperatures[self.system.boundary] = values
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=0,
-            residual=rest,
-            error=min(error, bound),
-            error_bound=bound,
-            converged=tol is not None and min(error, bound) <= tol,
-        )
+        error = min(error, bound)
+        return Solution(temperatures, self.name, 0, rest, error, bound, tol is not None and error <= tol)
 
     def _residual(self, temperatures: Doubles) -> Doubles:
         neighbours = self.rows @ np.nan_to_num(temperatures)  # an interior node has no unreached neighbour
@@ -149,12 +139,4 @@ class Exact:
         eps = float(np.finfo(np.float64).eps)
         error = float(largest_ratio((count + 1) * eps * size, spread))
         bound = float(largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread))  # O'Cinneide, on relative errors
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=0,
-            residual=error,
-            error=error,
-            error_bound=bound,
-            converged=tol is not None and error <= tol,
-        )
+        return Solution(temperatures, self.name, 0, error, error, bound, tol is not None and error <= tol)

@@ -66,15 +66,8 @@ class Elimination:
         error = min(max(run.error, bound / SLACK), bound) if self.whole.wide else run.error
         temperatures = run.temperatures()
         temperatures[self.whole.boundary] = request.values
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=run.iterations,
-            residual=run.residual,
-            error=error,
-            error_bound=bound,
-            converged=tol is not None and error <= tol,
-        )
+        converged = tol is not None and error <= tol
+        return Solution(temperatures, self.name, run.iterations, run.residual, error, bound, converged)
 
     def _bound(self, run: "_Run") -> float:
         """A bound on the error by the absorption time, for weights that differ too much to trust the factor."""

@@ -50,9 +50,7 @@ TINY = np.finfo(np.float64).tiny
 
 
 class _Measured(NamedTuple):
-    """Measurements of one iteration: one value for each watched column, and the horizon."""
-
-    residual: Doubles
+    residual: Doubles  # one value for each watched column, as all but the horizon
     error: Doubles
     bound: Doubles
     size: Doubles
@@ -213,16 +211,9 @@ class Iterative(ABC):
             start = temperatures = block.temperatures(np.float64 if options.tol is None else block.dtype)
             if finished:
                 break
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=iterations,
-            residual=convergence.residual,
-            error=convergence.error,
-            error_bound=convergence.error_bound,
-            converged=convergence.done,
-            times=self.times(block) if convergence.done else None,
-        )
+        measures = convergence.residual, convergence.error, convergence.error_bound, convergence.done
+        times = self.times(block) if convergence.done else None
+        return Solution(temperatures, self.name, iterations, *measures, times=times)
 
     def _run(self, block: Block, convergence: Convergence, options: SolveOptions, iterations: int) -> tuple[int, bool]:
         """Iterate in one precision; returns the total number of iterations, and whether the solve is finished."""
