@@ -20,17 +20,6 @@ from typing import IO
 
 from isotherm.errors import Option, Worded
 
-__all__ = [
-    "STANDARD",
-    "FileError",
-    "cache_folder",
-    "check_folder",
-    "check_target",
-    "replacing",
-    "writing",
-    "writing_folder",
-]
-
 STANDARD = "-"  # standard input or output
 KEPT = "{path} {what}, and is kept; choose another name, or overwrite it with {force}"
 
@@ -160,7 +149,7 @@ def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, 
     """Make a hidden folder that becomes the target at the end, and is removed if anything goes wrong.
 
     A killed process leaves its hidden folder behind; the next call for the same target removes it. The parameters are
-    those of `check_folder`.
+    as for `check_folder`.
     """
     check_folder(target, kind, is_kind, force=force)
     target = target.absolute()

@@ -11,8 +11,20 @@ from scipy import stats
 
 from isotherm.graphs import Graph
 from isotherm.seeds import Seeds
-from isotherm.seeds.hiding import sample, sample_balanced, sample_degree, sample_dominant, sample_uniform
-from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable, sample_per_class, sample_two_classes, show
+from isotherm.seeds.hiding import (
+    codes_of_nodes,
+    deal,
+    hide,
+    hideable,
+    sample,
+    sample_balanced,
+    sample_degree,
+    sample_dominant,
+    sample_per_class,
+    sample_two_classes,
+    sample_uniform,
+    show,
+)
 
 LABELS = np.array([0, 1, -1, 0, 2, 0, -1, 1, 0, 0])
 DEGREES = np.array([3.0, 1, 9, 2, 5, 1, 9, 0, 4, 2])
