@@ -61,9 +61,7 @@ class SolvedPart:
     boundary: Ints  # (b,) held nodes, own ones and nodes of the halo, ascending
     values: Doubles  # (b, K) their temperatures
     temperatures: Floats  # (own, K) NaN where unreached
-    results: dict[str, Any] = field(
-        default_factory=dict
-    )  # what functions leave for later calls; see `RemoteSolution.map`
+    results: dict[str, Any] = field(default_factory=dict)  # left by functions for later calls of `RemoteSolution.map`
 
     @classmethod
     def whole(cls, conductance: Csr, boundary: Ints, values: Doubles, temperatures: Floats) -> "SolvedPart":
@@ -108,11 +106,7 @@ def _worker() -> Any:
 
 def _kept(worker: Any, kind: str) -> dict[str, Any]:
     """What a worker keeps between tasks: "blocks" of rows by the key of their matrix, "parts" by name."""
-    found: dict[str, Any] | None = getattr(worker, f"isotherm_{kind}", None)
-    if found is None:
-        found = {}
-        setattr(worker, f"isotherm_{kind}", found)
-    return found
+    return vars(worker).setdefault(f"isotherm_{kind}", {})
 
 
 def open_part(member: Member, opening: tuple[bool, Rows]) -> None:

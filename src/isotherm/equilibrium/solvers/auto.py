@@ -83,13 +83,11 @@ class Patience:
     absorption column it was 1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times
     too little to 5 times too much on seven sparse ones. The former rarely gain by elimination, so two checks in a row
     have to agree.
-
-    ``tol`` is the error at which cg is done, ``cost`` the cost of elimination in iterations of cg, and ``dense`` says
-    whether the mean degree of the graph is at least `PROBE_DEGREE`.
     """
 
     def __init__(self, tol: float, cost: float, *, dense: bool) -> None:
-        self.tol, self.cost, self.dense = tol, cost, dense
+        self.tol, self.cost = tol, cost  # the error at which cg is done; the cost of elimination in iterations of cg
+        self.dense = dense  # whether the mean degree of the graph is at least PROBE_DEGREE
         self._slow = False  # at the last check
         self._logs: list[tuple[float, float]] = []
 

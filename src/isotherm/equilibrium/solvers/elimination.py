@@ -181,9 +181,7 @@ class _Descent:
         self._factor = solver.pivots[dtype], *solver.factor
         self._graph = solver.conductance.of_type(dtype)
         self._fixed = solver.degree.astype(dtype), closing
-        self.x, self._p = (
-            kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2)
-        )  # x: the correction
+        self.x, self._p = (kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2))
         self._y, self._g = (kernels.block(inside.stop, len(closing), dtype) for _ in range(2))
         self.stride = Stride(*np.zeros((5, len(closing) + 1)))  # its size estimates the error that is left
 
