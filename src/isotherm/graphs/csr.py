@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from isotherm import kernels
@@ -68,6 +68,10 @@ class Csr(NamedTuple):
     def sums(self) -> Doubles:
         """The sum of each row."""
         return row_sums(self.indptr, self.weights)
+
+    def of_type(self, dtype: DTypeLike) -> "Csr":
+        """The same with weights of another type."""
+        return self if self.weights is None else self._replace(weights=self.weights.astype(dtype, copy=False))
 
     def to_scipy(self) -> csr_array:
         """The same square matrix for SciPy, on the same memory where SciPy allows it."""
