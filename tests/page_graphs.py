@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import coo_array, save_npz
 
-from isotherm.seeds.hiding import sample
 from isotherm.seeds.encoding import encode_labels
+from isotherm.seeds.hiding import sample
 from isotherm.study.datasets import debian_packages, karate_club
 
 __all__ = ["GRAPHS", "amazon", "cora", "debian", "karate", "made_up", "write_club"]

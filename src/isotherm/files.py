@@ -20,17 +20,6 @@ from typing import IO
 
 from isotherm.errors import Option, Worded
 
-__all__ = [
-    "STANDARD",
-    "FileError",
-    "cache_folder",
-    "check_folder",
-    "check_target",
-    "replacing",
-    "writing",
-    "writing_folder",
-]
-
 STANDARD = "-"  # standard input or output
 KEPT = "{path} {what}, and is kept; choose another name, or overwrite it with {force}"
 
@@ -57,14 +46,7 @@ def cache_folder() -> Path | None:
 
 
 def check_target(path: str, *, force: bool = False) -> None:
-    """Refuse a file that cannot be written, before any work is done for it.
-
-    Raises
-    ------
-    FileError
-        If the directory is missing or not writable, the path is a directory, or the file exists and ``force`` is not
-        set.
-    """
+    """Refuse a file that cannot be written, or that exists and may not be replaced, before any work is done for it."""
     if _is_direct(path):
         return
     if os.path.isdir(path):
@@ -75,17 +57,7 @@ def check_target(path: str, *, force: bool = False) -> None:
 
 
 def check_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> None:
-    """Refuse a folder that cannot be written, or a target that exists and is something else.
-
-    Parameters
-    ----------
-    target
-        The folder.
-    kind, is_kind
-        What it is to be, such as "a packed graph", and whether an existing path is that.
-    force
-        Whether a folder of this kind may be replaced.
-    """
+    """Refuse a folder that cannot be written, or that exists and is not of this kind, such as "a packed graph"."""
     if os.path.lexists(target):
         if not is_kind(target):
             raise FileError(f"{target} exists and is not {kind}; choose another name")
@@ -123,16 +95,9 @@ def writing(path: str, *, force: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: str | Path, *, force: bool = True, durable: bool = True) -> Iterator[IO[bytes]]:
-    """Open a hidden file that replaces the target at the end.
+    """Open a hidden file that replaces the target at the end; of a symbolic link, the file that it points to.
 
-    Parameters
-    ----------
-    path
-        The target. A symbolic link stays, and the file that it points to is replaced.
-    force
-        Whether to replace a target that exists by the end; otherwise that is a FileError.
-    durable
-        Whether to wait until the content is on the disk.
+    Without ``force``, a target that exists by the end is an error. With ``durable``, the content is on disk at the end.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
@@ -159,8 +124,7 @@ def replacing(path: str | Path, *, force: bool = True, durable: bool = True) -> 
 def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> Iterator[Path]:
     """Make a hidden folder that becomes the target at the end, and is removed if anything goes wrong.
 
-    A killed process leaves its hidden folder behind; the next call for the same target removes it. The parameters are
-    those of `check_folder`.
+    A killed process leaves its hidden folder behind; the next call for the same target removes it.
     """
     check_folder(target, kind, is_kind, force=force)
     target = target.absolute()

@@ -11,8 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Counted", "Integers", "StoredIds", "Texts"]
-
 Positions: TypeAlias = NDArray[np.int64]
 PIECE = 1 << 20  # ids decoded at once
 

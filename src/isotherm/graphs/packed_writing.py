@@ -16,8 +16,6 @@ from isotherm.graphs.graph import Graph
 from isotherm.graphs.packed import HEADER, MANIFEST, Manifest, PackedError, is_packed
 from isotherm.graphs.packed_ids import Counted, Integers, Texts
 
-__all__ = ["PackWriter", "check_folder", "pack", "writing_folder"]
-
 PIECE = 1 << 22  # values written at once
 
 
@@ -36,7 +34,8 @@ class _ArrayFile:
             part: Any = np.ascontiguousarray(values[first : first + PIECE], dtype=self.dtype)
             content = memoryview(part).cast("B")
             self._sum = zlib.crc32(content, self._sum)
-            _write_all(self._file, content)
+            while len(content):  # an unbuffered file may take only some of the bytes
+                content = content[self._file.write(content) :]
         self.length += len(values)
 
     def close(self) -> list[int]:
@@ -59,22 +58,8 @@ class _ArrayFile:
         return magic + size.to_bytes(2, "little") + text.ljust(size - 1).encode() + b"\n"
 
 
-def _write_all(file: IO[bytes], content: memoryview) -> None:
-    """Write all bytes to an unbuffered file, whose ``write`` may take only some of them."""
-    while len(content):
-        content = content[file.write(content) :]
-
-
 class PackWriter:
-    """Writes a graph row by row into a draft folder of `writing_folder`.
-
-    Parameters
-    ----------
-    folder
-        An empty folder.
-    directed, n_rows
-        As in `Graph`.
-    """
+    """Writes a graph row by row into an empty folder, such as the draft of `writing_folder`."""
 
     def __init__(self, folder: Path, *, directed: bool = False, n_rows: int | None = None) -> None:
         self.folder, self.directed, self.n_rows = folder, directed, n_rows

@@ -18,22 +18,6 @@ from isotherm.io import Column, Layout, write_table
 from isotherm.labelling.rows import write_labels
 from isotherm.page.session import HUES, Session, drawn_edges, shortened
 
-__all__ = [
-    "NEW_SEEDS",
-    "colours",
-    "edges",
-    "explained",
-    "found",
-    "labels_file",
-    "model_file",
-    "names",
-    "neighbourhood",
-    "node",
-    "seeds_file",
-    "state",
-    "table",
-]
-
 NAMES_UP_TO = 100_000  # nodes of a graph whose names are sent all at once; beyond, the page asks for single ones
 SHOWN_SEEDS, SHOWN_CLASSES = 3, 4  # in an explanation
 NEIGHBOURS = 50  # in the neighbourhood of a node
@@ -61,7 +45,7 @@ def state(session: Session) -> dict[str, Any]:
         "unlabelled": int((shown.codes < 0).sum()) if session.fitted is not None else 0,
         "classes": [
             {
-                "name": _cut(str(label)),
+                "name": _cut(label),
                 "hue": hues.index(label) if label in hues else -1,
                 "nodes": int(counts[code]),
                 "seeds": per_class.get(label, 0),
@@ -131,7 +115,7 @@ def explained(session: Session, place: int) -> dict[str, Any]:
     seeds = [
         {
             **_brief(session, int(session.graph.index([seed])[0])),
-            "label": _cut(str(label)),
+            "label": _cut(label),
             "share": float(share),
             "path": [_cut(session.names[each], 200) for each in path[1:-1]],
         }
@@ -158,13 +142,13 @@ def _shares(session: Session, place: int, shares: dict[Any, float]) -> dict[str,
     ranked = sorted((name for name, share in shares.items() if share > 0), key=lambda name: -shares[name])
     listed = sorted(ranked, key=lambda name: name != label)[:SHOWN_CLASSES]
     answer: dict[str, Any] = {
-        "classes": [{"label": _cut(str(name)), "share": shares[name]} for name in ranked if name in listed]
+        "classes": [{"label": _cut(name), "share": shares[name]} for name in ranked if name in listed]
     }
     usual = session.mean_temperatures
     if usual and ranked and label in listed and label != ranked[0]:
         times = {name: shares[name] / max(usual[name], 1e-30) for name in ranked}
         answer["stands"] = {
-            "label": _cut(str(label)),
+            "label": _cut(label),
             "times": times[label],
             "mean": usual[label],
             "most": times[label] >= max(times.values()),
@@ -213,7 +197,7 @@ def _brief(session: Session, place: int) -> dict[str, Any]:
         "id": place,
         "name": _cut(session.names[place]),
         "class": code,
-        "label": _cut(str(session.classes[code])) if code >= 0 else None,
+        "label": _cut(session.classes[code]) if code >= 0 else None,
         "confidence": float(shown.confidence[place]),
     }
 
@@ -234,7 +218,7 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
     """The five most probable classes of a node."""
     fitted = session.fitted
     if place in session.labels.seeds:
-        return [{"label": _cut(str(session.labels.seeds[place])), "probability": 1.0}]
+        return [{"label": _cut(session.labels.seeds[place]), "probability": 1.0}]
     if fitted is None or not bool(fitted.reached_[place]):
         return []
     outcome = fitted.fitted_.outcome
@@ -247,13 +231,11 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
     row = np.nan_to_num(row) / max(float(np.nansum(row)), 1e-30)
     best = np.argsort(-row, kind="stable")[:5]
     names = fitted.classes_
-    return [
-        {"label": _cut(str(names[codes[each]])), "probability": float(row[each])} for each in best if codes[each] >= 0
-    ]
+    return [{"label": _cut(names[codes[each]]), "probability": float(row[each])} for each in best if codes[each] >= 0]
 
 
-def _cut(text: str, most: int = LONGEST_NAME) -> str:
-    return shortened(text, most)
+def _cut(label: Any, most: int = LONGEST_NAME) -> str:
+    return shortened(str(label), most)
 
 
 def seeds_file(session: Session) -> tuple[str, bytes]:

@@ -28,8 +28,6 @@ from isotherm.page import answers
 from isotherm.page.answers import labels_file, model_file, seeds_file
 from isotherm.page.session import Session
 
-__all__ = ["RequestFilter", "application", "free_port", "new_token", "serve"]
-
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 POLICY = (

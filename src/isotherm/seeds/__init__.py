@@ -11,9 +11,4 @@ from isotherm.seeds.encoding import LabelWarning
 from isotherm.seeds.known import RareClassWarning, Seeds
 from isotherm.seeds.reading import as_seeds
 
-__all__ = [
-    "LabelWarning",
-    "RareClassWarning",
-    "Seeds",
-    "as_seeds",
-]
+__all__ = ["LabelWarning", "RareClassWarning", "Seeds", "as_seeds"]

@@ -1,4 +1,10 @@
-"""Labels and class numbers: encode labels (int, str or bool, in any container), decode them, warn about mistakes."""
+"""Labels and class numbers: encode labels (in any container), decode them, warn about mistakes.
+
+Labels are all int, all str or all bool. Floats of integral value count as int, and so do booleans among integers. A
+label is unknown if it is -1, None, NaN or a missing value of pandas or polars; other negative integers are classes. In
+a NumPy array of fixed-width strings, "-1", "nan", "None" and "" are unknown too, because NumPy converts missing values
+to these strings; elsewhere they are ordinary labels.
+"""
 
 from collections.abc import Iterable, Mapping, Set
 from numbers import Integral
@@ -9,16 +15,6 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Ints, Mask
 from isotherm.errors import warn
-
-__all__ = [
-    "LabelWarning",
-    "Labels",
-    "decode_labels",
-    "encode_labels",
-    "is_unknown",
-    "warn_about_classes",
-    "warn_about_minus_one",
-]
 
 Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
 
@@ -33,13 +29,6 @@ class LabelWarning(UserWarning):
 def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
     """Class number of each label (-1 where the label is unknown), and the sorted classes.
 
-    Labels are all int, all str or all bool. Floats of integral value count as int, and so do booleans among integers.
-    A label is unknown if it is -1, None, NaN or a missing value of pandas or polars; other negative integers are
-    classes. In a NumPy array of fixed-width strings, "-1", "nan", "None" and "" are unknown too, because NumPy converts
-    missing values to these strings; elsewhere they are ordinary labels.
-
-    Examples
-    --------
     >>> encode_labels(["b", None, "a", "b"])
     (array([ 1, -1,  0,  1]), array(['a', 'b'], dtype=object))
     >>> encode_labels(np.array([7.0, np.nan, 3.0]))
@@ -67,9 +56,7 @@ def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
 
 
 def decode_labels(codes: Ints, classes: Labels) -> Labels:
-    """Labels of these class numbers. Class number -1 gives the unknown label: -1 for int classes, None for others.
-
-    Labels are of the same type as the classes, except that booleans become objects if some labels are unknown.
+    """Labels of these class numbers; class number -1 gives the unknown label: -1 for int classes, None for others.
 
     >>> decode_labels(np.array([1, -1, 0]), np.array(["a", "b"], dtype=object))
     array(['b', None, 'a'], dtype=object)
@@ -150,15 +137,21 @@ def warn_about_minus_one(labels: Iterable[Any]) -> None:
     """Warn if some labels of a mapping are -1, which is only needed where all nodes are listed."""
     count = sum(map(_is_minus_one, labels))
     if count:
-        subject = "1 seed has the label -1, which means unknown, and is" if count == 1 else None
-        subject = subject or f"{count} seeds have the label -1, which means unknown, and are"
-        warn(f"{subject} left out: leave such nodes out yourself, or rename the label if it is a class", LabelWarning)
+        number, have, are = (1, "seed has", "is") if count == 1 else (count, "seeds have", "are")
+        warn(
+            f"{number} {have} the label -1, which means unknown, and {are} left out: "
+            "leave such nodes out yourself, or rename the label if it is a class",
+            LabelWarning,
+        )
 
 
 def warn_about_classes(classes: Labels, n_seeds: int, *, labels: Any = ()) -> None:
     """Warn about classes that hint at a mistake; ``labels`` are the labels as given, if -1 may be among them."""
     if len(classes) == 1:
-        _warn_about_one_class(classes.tolist()[0], n_seeds, _has_minus_one(labels))
+        subject = "the only seed has" if n_seeds == 1 else f"all {n_seeds} seeds have"
+        unknown = " (-1 means unknown)" if _has_minus_one(labels) else ""
+        label = f"the label {classes.item(0)!r}{unknown}"
+        warn(f"{subject} {label}, so all reached nodes get it: give seeds of another class too", LabelWarning)
     elif classes.dtype == object:
         _warn_about_spelling(classes)
     elif classes.dtype.kind == "i" and classes[0] < -1 and _has_minus_one(labels):
@@ -179,15 +172,6 @@ def _has_minus_one(labels: Any) -> bool:
 
 def _is_minus_one(label: Any) -> bool:
     return isinstance(label, (int, float, np.number)) and bool(label == -1)
-
-
-def _warn_about_one_class(label: Any, n_seeds: int, minus_one: bool) -> None:
-    subject = "the only seed has" if n_seeds == 1 else f"all {n_seeds} seeds have"
-    unknown = " (-1 means unknown)" if minus_one else ""
-    warn(
-        f"{subject} the label {label!r}{unknown}, so all reached nodes get it: give seeds of another class too",
-        LabelWarning,
-    )
 
 
 def _warn_about_spelling(classes: Labels) -> None:

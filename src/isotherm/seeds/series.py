@@ -8,8 +8,6 @@ from isotherm.errors import warn
 from isotherm.graphs import Graph
 from isotherm.seeds.encoding import LabelWarning
 
-__all__ = ["has_index", "index_of_nodes"]
-
 
 def has_index(values: Any) -> bool:
     """Whether this is a pandas Series or DataFrame; pandas is optional, and not imported for that."""
@@ -21,24 +19,8 @@ def index_of_nodes(values: Any, graph: Graph, name: str) -> list[Any] | None:
 
     The default index of pandas counts rows, so the values are by position. Any other index holds node ids if most of
     its entries are nodes. If no entry is a node, and there are as many values as nodes, the values are by position;
-    if the entries and the node ids are both text, there is a warning.
+    if the entries and the node ids are both text, there is a warning. Errors call the values by their ``name``.
 
-    Parameters
-    ----------
-    values
-        The Series, or any other container.
-    graph
-        The graph of these nodes.
-    name
-        The parameter that the values were given for, as errors call it: "labels" or "seed_weight".
-
-    Raises
-    ------
-    ValueError
-        If the values fit neither way, or if an id occurs twice.
-
-    Examples
-    --------
     >>> import pandas as pd
     >>> rod = Graph.from_edges(["a", "b"], ["b", "c"])
     >>> index_of_nodes(pd.Series(["hot", "cold"], index=["c", "a"]), rod, "labels")
@@ -49,12 +31,15 @@ def index_of_nodes(values: Any, graph: Graph, name: str) -> list[Any] | None:
     if not has_index(values):
         return None
     fits = len(values) in (graph.n_nodes, graph.n_rows)
-    if _counts_rows(values.index):
+    index = values.index
+    if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1:  # the default of pandas
         _check_row_numbers(len(values), fits, graph, name)
         return None
-    ids, found = values.index.tolist(), _count_nodes(values.index, graph)
+    ids, found = index.tolist(), _count_nodes(index, graph)
     if 2 * found > len(ids):
-        _check_unique(values.index, name)
+        for node in index[index.duplicated()].tolist()[:1]:
+            problem = f"the node {node!r} occurs more than once in the index of {name}"
+            raise ValueError(f"{problem}: keep one entry of each node")
         return ids
     nodes = graph.nodes.tolist()
     if found or not fits or not {str(node) for node in nodes}.isdisjoint(map(str, ids)):
@@ -80,11 +65,6 @@ def _count_nodes(index: Any, graph: Graph) -> int:
     return sum(entry in nodes for entry in index.tolist())
 
 
-def _counts_rows(index: Any) -> bool:
-    """Whether this is the default index of pandas."""
-    return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
-
-
 def _check_row_numbers(length: int, fits: bool, graph: Graph, name: str) -> None:
     numbered = graph.nodes.dtype.kind == "i" and (graph.nodes[:length] == np.arange(length)).all()
     if not fits:
@@ -98,8 +78,3 @@ def _check_row_numbers(length: int, fits: bool, graph: Graph, name: str) -> None
             f"pass {name}.to_dict() if its index holds node ids",
             LabelWarning,
         )
-
-
-def _check_unique(index: Any, name: str) -> None:
-    for node in index[index.duplicated()].tolist()[:1]:
-        raise ValueError(f"the node {node!r} occurs more than once in the index of {name}: keep one entry of each node")
