@@ -104,7 +104,8 @@ def replacing(path: str | Path, *, force: bool = True, durable: bool = True) -> 
     draft = os.path.join(folder, _draft_name(name))
     try:
         old = _status(target)
-        with open(draft, "xb", opener=_private if old else None) as file:
+        private = None if old is None else lambda path, flags: os.open(path, flags, 0o600)  # until it has the old mode
+        with open(draft, "xb", opener=private) as file:
             yield file
             file.flush()
             if durable:
@@ -143,11 +144,6 @@ def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, 
 
 def _draft_name(name: str) -> str:
     return f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file for its owner only, until it has the mode of the file that it replaces."""
-    return os.open(path, flags, 0o600)
 
 
 def _keep_mode(old: os.stat_result, draft: str) -> None:
@@ -243,7 +239,7 @@ def _runs(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:  # the process of another user
-        return True
+        pass
     return True
 
 

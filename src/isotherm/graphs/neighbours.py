@@ -248,23 +248,14 @@ def _check(k: Any, weights: str | None, recall: float) -> None:
 def _warn_about_zeros(pointing: NDArray[np.bool_]) -> None:
     zeros = np.flatnonzero(~pointing)
     if len(zeros) == len(pointing):
-        raise ParameterError(
-            "all rows of the table are zero, so none has a direction: use {metric}",
-            metric=Option("metric", "euclidean"),
-        )
+        message = "all rows of the table are zero, so none has a direction: use {metric}"
+        raise ParameterError(message, metric=Option("metric", "euclidean"))
     if len(zeros):
-        warn(
-            ZeroRowWarning(
-                "{count} of the table {are} zero and {have} no direction, so {metric} gives {them} no neighbours "
-                "and no label: drop {them}, or use {other}",
-                count=f"row {zeros[0]}" if len(zeros) == 1 else f"{len(zeros)} rows (the first is {zeros[0]})",
-                are="is" if len(zeros) == 1 else "are",
-                have="has" if len(zeros) == 1 else "have",
-                them="it" if len(zeros) == 1 else "them",
-                metric=Option("metric", "cosine"),
-                other=Option("metric", "euclidean"),
-            )
-        )
+        several = f"{len(zeros)} rows (the first is {zeros[0]}) of the table are zero and have", "them"
+        subject, them = several if len(zeros) > 1 else (f"row {zeros[0]} of the table is zero and has", "it")
+        problem = f"{subject} no direction, so {{metric}} gives {them} no neighbours and no label"
+        cosine, euclidean = Option("metric", "cosine"), Option("metric", "euclidean")
+        warn(ZeroRowWarning(f"{problem}: drop {them}, or use {{other}}", metric=cosine, other=euclidean))
 
 
 def _distinct(rows: Vectors, pointing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

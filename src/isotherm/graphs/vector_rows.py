@@ -54,15 +54,12 @@ def _check_finite(table: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if values.dtype.kind != "f" or np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
             return
+    place = int(np.argmin(np.isfinite(values)))
+    row, column = divmod(place, table.shape[1])
     if issparse(table):
-        place = int(np.argmin(np.isfinite(values)))
         row, column = int(np.searchsorted(table.indptr, place, "right")) - 1, int(table.indices[place])
-        bad = values[place]
-    else:
-        row, column = map(int, np.unravel_index(np.argmin(np.isfinite(values)), values.shape))
-        bad = values[row, column]
     raise ValueError(
-        f"row {row} has {'NaN' if np.isnan(bad) else 'infinity'} in column {column}: "
+        f"row {row} has {'NaN' if np.isnan(values.flat[place]) else 'infinity'} in column {column}: "
         "replace such values, for example by sklearn.impute.SimpleImputer, or drop the rows"
     )
 
@@ -182,18 +179,11 @@ def _warn_about_scales(deviations: Doubles, ratio: float = 20, share: float = 0.
     large = np.flatnonzero(deviations > ratio * np.median(deviations[varied]))
     held = float((deviations[large] ** 2).sum() / (deviations**2).sum())
     if len(large) and held > share:
-        several = len(large) > 1
-        warn(
-            ScaleWarning(
-                "{columns} of the table {hold} {held:.1%} of its variance, so {they} which rows are near: pass "
-                "{scale}, or scale the columns yourself",
-                columns=f"column{'s' * several} {', '.join(map(str, large[:3]))}{', ...' if len(large) > 3 else ''}",
-                hold="hold" if several else "holds",
-                they="they alone decide" if several else "it alone decides",
-                held=held,
-                scale=Option("scale", True),
-            )
-        )
+        columns = ", ".join(map(str, large[:3])) + ", ..." * (len(large) > 3)
+        several = f"columns {columns} of the table hold", "they alone decide"
+        subject, verb = several if len(large) > 1 else (f"column {columns} of the table holds", "it alone decides")
+        reason = f"{subject} {held:.1%} of its variance, so {verb} which rows are near"
+        warn(ScaleWarning(f"{reason}: pass {{scale}}, or scale the columns yourself", scale=Option("scale", True)))
 
 
 def _principal_directions(table: Any) -> Doubles:

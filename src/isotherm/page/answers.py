@@ -3,11 +3,11 @@
 import csv
 import gzip
 import io
-import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,9 +31,7 @@ def state(session: Session) -> dict[str, Any]:
     graph, shown, labels = session.graph, session.shown, session.labels
     seeds, classes, hues = labels.seeds, session.classes, session.hues
     counts = np.bincount(shown.codes[shown.codes >= 0], minlength=len(classes))
-    per_class: dict[Any, int] = {}
-    for label in seeds.values():
-        per_class[label] = per_class.get(label, 0) + 1
+    per_class = Counter(seeds.values())
     return {
         "version": session.version,
         "colours": shown.version,
@@ -48,7 +46,7 @@ def state(session: Session) -> dict[str, Any]:
                 "name": _cut(label),
                 "hue": hues.index(label) if label in hues else -1,
                 "nodes": int(counts[code]),
-                "seeds": per_class.get(label, 0),
+                "seeds": per_class[label],
             }
             for code, label in enumerate(classes)
         ],
@@ -97,11 +95,12 @@ def names(session: Session) -> list[str] | None:
 
 def node(session: Session, place: int) -> dict[str, Any]:
     """A node: name, label and the probabilities of its classes."""
-    answer = _brief(session, place)
-    answer["degree"] = len(_neighbours(session, place))
-    answer["seed"] = place in session.labels.seeds
-    answer["probabilities"] = _probabilities(session, place)
-    return answer
+    return {
+        **_brief(session, place),
+        "degree": len(_neighbours(session, place)),
+        "seed": place in session.labels.seeds,
+        "probabilities": _probabilities(session, place),
+    }
 
 
 def explained(session: Session, place: int) -> dict[str, Any]:
@@ -248,26 +247,20 @@ def seeds_file(session: Session) -> tuple[str, bytes]:
         content = _text(layout, columns, list(zip(nodes, seeds.values(), strict=True)))
         return name, gzip.compress(content, mtime=0) if name.endswith(".gz") else content
     table = {columns["node"].name or "node": nodes, columns["label"].name or "label": list(seeds.values())}
-    with _temporary(name) as path:
-        write_table(path, table, force=True)
-        return name, _content(path)
+    return _written(name, lambda path: write_table(path, table, force=True))
 
 
 def labels_file(session: Session) -> tuple[str, bytes]:
     """A table of all nodes with their labels and confidence."""
     fitted = _fitted(session)
-    with _temporary("labels.csv") as path:
-        write_labels(path, session.graph, fitted, force=True)
-        return "labels.csv", _content(path)
+    return _written("labels.csv", lambda path: write_labels(path, session.graph, fitted, force=True))
 
 
 def model_file(session: Session) -> tuple[str, bytes]:
     """The fitted classifier, for `isotherm.load`."""
     fitted = _fitted(session)
     fitted.seed_columns_ = session.source[1].seed_columns  # `isotherm suggest` writes its sheets with these columns
-    with _temporary("model.npz") as path:
-        fitted.save(path, force=True)
-        return "model.npz", _content(path)
+    return _written("model.npz", lambda path: fitted.save(path, force=True))
 
 
 def _text(layout: Layout, columns: dict[str, Column], rows: list[tuple[Any, Any]]) -> bytes:
@@ -290,12 +283,9 @@ def _fitted(session: Session) -> Any:
     return session.fitted
 
 
-@contextmanager
-def _temporary(name: str) -> Iterator[str]:
+def _written(name: str, write: Callable[[str], object]) -> tuple[str, bytes]:
+    """The name and the content of a file that a function writes to a path."""
     with tempfile.TemporaryDirectory() as folder:
-        yield os.path.join(folder, name)
-
-
-def _content(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+        path = Path(folder, name)
+        write(str(path))
+        return name, path.read_bytes()

@@ -42,9 +42,7 @@ class Labeller(Protocol):
     """The part of a classifier that the page uses."""
 
     classes_: Any
-    labels_: Any
     reached_: Any
-    scores_: Any
     confidence_: Any
     fitted_: Any
 
@@ -230,12 +228,12 @@ class Session:
             self._means = fitted, means
         return means
 
-    def label(self, node: int, text: str | None) -> None:
+    def label(self, node: int, text: Any) -> None:
         """Give a node a label; None takes its label away."""
         if not 0 <= node < self.graph.n_nodes:
             raise ParameterError(f"there is no node number {node}")
         with self.changed:
-            label = None if text is None else self.labels.label_from(text)
+            label = None if text is None else self.labels.label_from(str(text))
             if label is None and node not in self.labels.seeds:
                 raise ParameterError("this node has no label to take away")
             self._enter({"do": "label", "node": self.names[node], "place": node, "label": label, "time": time.time()})
