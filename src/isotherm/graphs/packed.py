@@ -172,7 +172,7 @@ def open_ids(folder: Path, manifest: Manifest) -> StoredIds:
 
 def _plausible(values: dict[str, Any]) -> bool:
     """Whether the values of a manifest have the right types and ranges."""
-    nodes, entries, rows, files = (values.get(name) for name in ("nodes", "entries", "n_rows", "files"))
+    nodes, entries, rows, files = values["nodes"], values["entries"], values.get("n_rows"), values["files"]
 
     def counts(*given: Any) -> bool:
         return all(type(value) is int and value >= 0 for value in given)

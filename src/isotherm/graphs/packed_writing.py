@@ -23,11 +23,11 @@ class _ArrayFile:
     """A ``.npy`` file, or plain bytes, written from start to end, with a checksum of the values."""
 
     def __init__(self, path: Path, dtype: Any, *, header: bool = True) -> None:
-        self.path, self.dtype, self.length, self.header = path, np.dtype(dtype), 0, header
-        self._file: IO[bytes] = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close` or `abandon`
+        self.dtype, self.length, self.header = np.dtype(dtype), 0, header
+        self.file: IO[bytes] = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close` or by `PackWriter`
         self._sum = 0
         if header:
-            self._file.write(self._start())
+            self.file.write(self._start())
 
     def append(self, values: NDArray[Any]) -> None:
         for first in range(0, len(values), PIECE):
@@ -35,20 +35,17 @@ class _ArrayFile:
             content = memoryview(part).cast("B")
             self._sum = zlib.crc32(content, self._sum)
             while len(content):  # an unbuffered file may take only some of the bytes
-                content = content[self._file.write(content) :]
+                content = content[self.file.write(content) :]
         self.length += len(values)
 
     def close(self) -> list[int]:
         """Finish the file; returns its size and the checksum of its values."""
         if self.header:
-            self._file.seek(0)
-            self._file.write(self._start())
-        os.fsync(self._file.fileno())
-        self._file.close()
+            self.file.seek(0)
+            self.file.write(self._start())
+        os.fsync(self.file.fileno())
+        self.file.close()
         return [HEADER * self.header + self.length * self.dtype.itemsize, self._sum]
-
-    def abandon(self) -> None:
-        self._file.close()
 
     def _start(self) -> bytes:
         """The header, which has the same size for every length."""
@@ -78,7 +75,7 @@ class PackWriter:
         """Close the files that are still open after an error."""
         for file in (self._indptr, self._indices, self._weights):
             if file is not None:
-                file.abandon()
+                file.file.close()
 
     @property
     def entries(self) -> int:

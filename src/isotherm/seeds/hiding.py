@@ -149,7 +149,9 @@ def sample_per_class(labels: Ints, size: float, rng: np.random.Generator) -> Int
     seeds = []
     for code in range(labels.max() + 1):
         members = rng.permutation(np.flatnonzero(labels == code))
-        wanted = min(size, len(members) - 1) if isinstance(size, Integral) else size * len(members)
+        wanted = size * len(members)
+        if isinstance(size, Integral):
+            wanted = min(size, len(members) - 1)
         seeds.append(members[: max(1, round(wanted))])
     return np.sort(np.concatenate(seeds))
 
