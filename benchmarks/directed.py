@@ -78,7 +78,7 @@ def equilibrium(matrix: csr_matrix, labels: NDArray[np.int64]) -> None:
     from isotherm import DirichletClassifier, Graph
 
     with reported():
-        DirichletClassifier(rule="centered").fit(Graph.from_scipy(matrix, directed=True), labels)
+        DirichletClassifier(side="both").fit(Graph.from_scipy(matrix, directed=True), labels)
 
 
 def main(what: str, path: Path, scale: str = "1") -> None:

@@ -96,7 +96,7 @@ class Curve:
         first = self.sizes[0]
         while len(set(self.labels[pool[:first]].tolist())) < 2:
             first += 1
-        clf = iso.DirichletClassifier().fit(self.graph, self._answers(pool[:first]))
+        clf = iso.NodeClassifier().fit(self.graph, self._answers(pool[:first]))
         scores = []
         for size in self.sizes:
             more = size - len(clf.seeds_.nodes)

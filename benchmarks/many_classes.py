@@ -59,7 +59,7 @@ def main(name: str, scale: float) -> None:
     print(f"{name}: {graph.n_nodes} nodes, {classes} classes, {np.count_nonzero(known >= 0)} seeds", end="; ")
     print(f"a matrix of doubles would take {size:.1f} GB")
     with reported():
-        clf = iso.DirichletClassifier(max_memory=BUDGET).fit(graph, known)
+        clf = iso.DirichletClassifier("relative", max_memory=BUDGET).fit(graph, known)
         hidden = (labels >= 0) & (known < 0)
         if hidden.any():
             print(f"{np.mean(clf.labels_[hidden] == labels[hidden]):.3f} of the hidden labels found")

@@ -94,7 +94,7 @@ def tasks() -> Iterator[Task]:
 
 def _ours(task: Task, shown: Labels) -> Any:
     """As VectorClassifier does, on a graph that is made once."""
-    return iso.DirichletClassifier().fit(task.graph, shown, evidence=task.evidence)
+    return iso.NodeClassifier().fit(task.graph, shown, evidence=task.evidence)
 
 
 def _calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:

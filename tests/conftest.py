@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import networkx as nx
+import numpy as np
 import pytest
 from hypothesis import settings
+from numpy.typing import NDArray
 
 import isotherm as iso
 from isotherm import kernels
 from isotherm.kernels import reference
+from isotherm.paper.block_model import stochastic_block_model
 
 # The machine may be shared, so no deadlines; a check of a submission takes the same examples each time.
 settings.register_profile("isotherm", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -98,3 +101,19 @@ def karate_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(karate_model: Path, tmp_path: Path) -> Path:
     """A saved classifier that a test may damage."""
     return Path(shutil.copy(karate_model, tmp_path))
+
+
+@pytest.fixture(scope="session")
+def world() -> tuple[iso.Graph, NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """A graph with two isolated nodes, its classes, features that tell something about them, and known labels."""
+    sizes, rng = [120, 80, 40], np.random.default_rng(0)
+    blocks = stochastic_block_model(sizes, 0.06, 0.02, 0)
+    ends = blocks.adjacency.tocoo()
+    once = ends.row < ends.col
+    graph = iso.Graph.from_edges(ends.row[once], ends.col[once], nodes=range(242))
+    truth = np.append(np.repeat([0, 1, 2], sizes), [1, 2])
+    features = rng.normal(size=(242, 12)) + 1.2 * np.eye(3)[truth].repeat(4, axis=1)
+    known = np.full(242, -1)
+    chosen = rng.choice(240, 60, replace=False)
+    known[chosen] = truth[chosen]
+    return graph, truth, features, known

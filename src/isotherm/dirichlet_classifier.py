@@ -19,8 +19,6 @@ from isotherm.arrays import Mask
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.graph_classifier import GraphClassifier
 
-__all__ = ["DirichletClassifier"]
-
 
 class DirichletClassifier(GraphClassifier):
     """Labels all nodes of a graph by their temperatures: the classifier of the paper, and nothing else.

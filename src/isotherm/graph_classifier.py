@@ -33,8 +33,6 @@ from isotherm.seeds.series import has_index
 if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
     from isotherm.insight.explanation import Explainer, Explanation
 
-__all__ = ["GraphClassifier"]
-
 
 class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A scikit-learn classifier whose samples are the nodes of a graph, and whose state is one `Fit`."""

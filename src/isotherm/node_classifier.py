@@ -23,8 +23,6 @@ from isotherm.probability.experts import STRUCTURAL
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 
-__all__ = ["RULE_NAMES", "NodeClassifier", "classifier_by", "load"]
-
 RULE_NAMES = (*DECISIONS, *RULES)  # what may decide labels: on probabilities, or on temperatures
 
 

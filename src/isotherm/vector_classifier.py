@@ -20,8 +20,6 @@ from isotherm.node_classifier import NodeClassifier
 from isotherm.probability.evidence import AUTO, Evidence
 from isotherm.seeds.series import has_index
 
-__all__ = ["VectorClassifier"]
-
 
 class VectorClassifier(NodeClassifier):
     """Labels all rows of a table from the labels of a few.

@@ -26,7 +26,7 @@ def test_weights_of_trust_are_those_of_fit(run: Run) -> None:
     assert outcome.status == 0, outcome.err
     assert "seed_weight=col 3 (trust)" in outcome.err
     with pytest.warns(iso.RareClassWarning):
-        clf = iso.DirichletClassifier().fit(
+        clf = iso.NodeClassifier().fit(
             read_graph("edges.csv"), {"ann": "tea", "gus": "coffee", "cat": "coffee"}, seed_weight={"cat": 0.25}
         )
     found = pl.read_csv(outcome.out.encode())
@@ -55,9 +55,7 @@ def test_several_labels_are_several_rows(run: Run) -> None:
     outcome = run("classify", "edges.csv", "topics.csv", "--multi-label", "--json-summary", "s.json")
     assert outcome.status == 0, outcome.err
     with pytest.warns(iso.RareClassWarning):
-        clf = iso.DirichletClassifier().fit(
-            read_graph("edges.csv"), {"ann": ["tea", "cake"], "gus": ["coffee", "cake"]}
-        )
+        clf = iso.NodeClassifier().fit(read_graph("edges.csv"), {"ann": ["tea", "cake"], "gus": ["coffee", "cake"]})
     with pytest.warns(iso.CalibrationWarning, match="with 0 labels o[fn] hidden seeds"):
         confidence = clf.confidence_
     expected = {
@@ -133,7 +131,7 @@ def test_what_is_refused(run: Run, options: list[str], message: str) -> None:
 def test_the_library_refuses_columns_of_classes(tmp_path: Path) -> None:
     graph = iso.Graph.from_edges([0, 1], [1, 2])
     clf = iso.DirichletClassifier().fit(graph, {0: {"a", "b"}, 2: {"a", "b"}})
-    with pytest.raises(TypeError, match="probabilities and temperatures are for one label per node"):
+    with pytest.raises(ValueError, match="probabilities and temperatures are for one label per node"):
         write_labels(tmp_path / "x.csv", graph, clf, temperatures=True)
     with pytest.warns(iso.CalibrationWarning):
         assert write_labels(tmp_path / "x.csv", graph, clf) == 6

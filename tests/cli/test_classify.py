@@ -20,6 +20,7 @@ from isotherm.engines import ENGINES
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.io import read_graph, read_seeds
 from isotherm.labelling.rules import RULES
+from isotherm.node_classifier import RULE_NAMES
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_every_output_holds_what_the_classifier_says(run: Run, suffix: str) -> N
     outcome = run("classify", "edges.csv", "seeds.csv", "-o", path, "--probabilities", "--temperatures")
     assert outcome.status == 0, outcome.err
     assert outcome.out == ""
-    clf = iso.DirichletClassifier().fit(read_graph("edges.csv"), read_seeds("seeds.csv"))
+    clf = iso.NodeClassifier().fit(read_graph("edges.csv"), read_seeds("seeds.csv"))
     frame = READERS[suffix](path)
     assert frame.columns == ["node", "label", "confidence", "p_coffee", "p_tea", "t_coffee", "t_tea"]
     assert frame["node"].to_list() == clf.graph_.nodes.tolist()
@@ -79,18 +80,20 @@ def test_ids_stay_what_they_are(run: Run) -> None:
 
 
 def test_which_rows_are_written(run: Run) -> None:
-    Path("apart.csv").write_text("a,b\nb,c\nc,d\nd,e\nx,y\n")
-    Path("ends.csv").write_text("node,label\na,1\ne,2\n")
+    Path("apart.csv").write_text("a,b\nb,c\nc,d\nd,e\ne,f\nx,y\n")
+    Path("ends.csv").write_text("node,label\na,1\nf,2\n")
     every = pl.read_csv(run("classify", "apart.csv", "ends.csv", "-q").out.encode())
-    assert every["node"].to_list() == ["a", "b", "c", "d", "e", "x", "y"]
+    assert every["node"].to_list() == ["a", "b", "c", "d", "e", "f", "x", "y"]
     assert every["label"].to_list()[:2] == [1, 1]
-    assert every["label"].to_list()[5:] == [None, None]
-    assert every["confidence"].to_list()[5:] == [0, 0]
+    assert every["label"].to_list()[6:] == [None, None]
+    assert every["confidence"].to_list()[6:] == [0, 0]
     others = pl.read_csv(run("classify", "apart.csv", "ends.csv", "-q", "--only-unlabelled").out.encode())
-    assert others["node"].to_list() == ["b", "c", "d", "x", "y"]
-    limit = float(every["confidence"][1])
+    assert others["node"].to_list() == ["b", "c", "d", "e", "x", "y"]
+    limit = float(every["confidence"].sort()[4])
     sure = run("classify", "apart.csv", "ends.csv", "-q", "--min-confidence", str(limit))
-    assert pl.read_csv(sure.out.encode())["node"].to_list() == ["a", "b", "d", "e"]
+    kept = every.filter(pl.col("confidence") >= limit)["node"].to_list()
+    assert pl.read_csv(sure.out.encode())["node"].to_list() == kept
+    assert 2 < len(kept) < 7
 
 
 def test_edges_that_occur_twice_are_not_called_weighted(run: Run) -> None:
@@ -110,7 +113,8 @@ def test_the_summary_for_people(run: Run) -> None:
     assert facts["edges"] == "8 (weighted)"
     assert facts["seeds"] == "2 (28.6% of the nodes)"
     assert facts["unreached"] == "0"
-    assert facts["rule"] == "relative, since no seed can be hidden to calibrate probabilities"
+    assert facts["classifier"] == "NodeClassifier, decision balanced"
+    assert facts["confidence"] == "a guess by usual weights: no seed can be hidden"
     assert facts["solver"].startswith("direct, 0 iterations, residual ")
     assert re.fullmatch(
         r"reading [\d.]+, solving [\d.]+, calibrating [\d.]+, writing [\d.]+, total [\d.]+", facts["seconds"]
@@ -125,7 +129,7 @@ def test_the_summary_for_machines(run: Run) -> None:
     run("classify", "edges.csv", "seeds.csv", "-o", "l.csv", "--json-summary", "s.json", "-q", "--solver", "cg")
     summary = json.loads(Path("s.json").read_text())
     assert (summary["nodes"], summary["edges"], summary["classes"], summary["seeds"]) == (7, 8, 2, 2)
-    assert (summary["solver"], summary["rule"], summary["unreached"], summary["rows"]) == ("cg", "relative", 0, 7)
+    assert (summary["solver"], summary["rule"], summary["unreached"], summary["rows"]) == ("cg", "balanced", 0, 7)
     assert summary["counts"] == {"coffee": {"seeds": 1, "result": 4}, "tea": {"seeds": 1, "result": 3}}
     assert set(summary["seconds"]) == {"reading", "solving", "calibrating", "writing", "total"}
     assert summary["seconds"]["total"] >= sum(summary["seconds"].values()) / 2
@@ -215,18 +219,73 @@ def test_columns_can_be_chosen(run: Run) -> None:
 
 def test_the_choices_are_those_of_the_library() -> None:
     fields = typing.get_type_hints(options.Solving)
-    assert typing.get_args(options.Rule) == (*RULES, "auto")
+    assert typing.get_args(options.Rule) == RULE_NAMES
     assert set(typing.get_args(fields["solver"])) == set(SOLVERS)
     assert typing.get_args(fields["engine"]) == tuple(ENGINES)
-    parameters = iso.DirichletClassifier().get_params()
-    elsewhere = {"rule": "balanced", "class_weight": None, "verbose": False}  # commands have a bar of their own
-    assert elsewhere | options.Solving().for_classifier() == parameters
+    solving = options.Solving()
+    elsewhere = {"verbose": False}  # commands have a bar of their own
+    product, paper = iso.NodeClassifier().get_params(), iso.DirichletClassifier().get_params()
+    assert elsewhere | solving.for_classifier() == _without(product, "decision", "class_weight", "side")
+    ours = elsewhere | solving.for_classifier() | solving.for_temperatures()
+    assert ours == _without(paper, "rule", "side")
+    assert options.Fitting().rule == product["decision"]
+
+
+def _without(parameters: dict[str, Any], *names: str) -> dict[str, Any]:
+    assert set(names) <= set(parameters)
+    return {name: value for name, value in parameters.items() if name not in names}
+
+
+@pytest.mark.parametrize(
+    ("rule", "classifier"),
+    [
+        ("balanced", "NodeClassifier, decision balanced"),
+        ("probable", "NodeClassifier, decision probable"),
+        ("centered", "DirichletClassifier, rule centered"),
+        ("weighted", "DirichletClassifier, rule weighted"),
+    ],
+)
+def test_the_summary_says_which_classifier_ran(run: Run, rule: str, classifier: str) -> None:
+    outcome = run("classify", "edges.csv", "seeds.csv", "-o", "l.csv", "--rule", rule, "--json")
+    assert f"classifier   {classifier}\n" in outcome.err
+    summary = json.loads(outcome.out)
+    assert (summary["classifier"], summary["rule"]) == (classifier.split(",")[0], rule)
+    several = run("classify", "edges.csv", "seeds.csv", "--multi-label").err
+    assert "classifier   NodeClassifier, by heat alone: rule relative\n" in several
+
+
+@pytest.mark.parametrize(
+    ("rule", "given", "remedy"),
+    [
+        ("centered", ["--class-weight", "tea=5"], "leave out --class-weight, or set --rule balanced"),
+        ("relative", ["--evidence", "spectral"], "leave out --evidence, or set --rule balanced"),
+        ("vanilla", ["--features", "items.csv"], "leave out --features, or set --rule balanced"),
+        ("balanced", ["--stop", "labels"], "leave out --stop, or set --rule centered"),
+        ("probable", ["--no-confidence"], "leave out --no-confidence, or set --rule centered"),
+    ],
+)
+def test_options_of_the_other_classifier_are_refused(run: Run, rule: str, given: list[str], remedy: str) -> None:
+    outcome = run("classify", "edges.csv", "seeds.csv", "--rule", rule, *given)
+    assert (outcome.status, outcome.out) == (2, "")
+    assert outcome.err.endswith(f": {remedy}\n")
+    assert outcome.err.count("\n") == 1
+
+
+def test_centered_is_the_classifier_of_the_paper(run: Run) -> None:
+    outcome = run("classify", "edges.csv", "seeds.csv", "--directed", "--rule", "centered", "--tol", "1e-9", "-q")
+    graph = read_graph("edges.csv", directed=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        clf = iso.DirichletClassifier(tol=1e-9).fit(graph, read_seeds("seeds.csv"))
+        assert pl.read_csv(outcome.out.encode())["confidence"].to_list() == pytest.approx(clf.confidence_.tolist())
+    assert [line.split(",")[1] or None for line in outcome.out.splitlines()[1:]] == clf.labels_.tolist()
 
 
 def test_many_classes_in_little_memory(run: Run) -> None:
     outcome = run("classify", "edges.csv", "seeds.csv", "--max-memory", "100 B")
     assert outcome.status == 0, outcome.err
-    clf = iso.DirichletClassifier(calibration=None).fit(read_graph("edges.csv"), read_seeds("seeds.csv"))
+    assert "labels go by heat alone" in outcome.err
+    clf = iso.DirichletClassifier("relative", calibration=None).fit(read_graph("edges.csv"), read_seeds("seeds.csv"))
     frame = pl.read_csv(outcome.out.encode())
     assert frame["label"].to_list() == clf.labels_.tolist()
     np.testing.assert_allclose(frame["confidence"], clf.confidence_, rtol=1e-6)
@@ -239,8 +298,10 @@ def test_many_classes_in_little_memory(run: Run) -> None:
 
 
 def test_labels_can_be_certified(run: Run) -> None:
-    outcome = run("classify", "edges.csv", "seeds.csv", "--solver", "cg", "--stop", "labels", "--open-share", "0")
-    plain = run("classify", "edges.csv", "seeds.csv")
+    by_heat = ["classify", "edges.csv", "seeds.csv", "--rule", "centered"]
+    outcome = run(*by_heat, "--solver", "cg", "--stop", "labels", "--open-share", "0")
+    assert outcome.status == 0, outcome.err
+    plain = run(*by_heat)
     labels = [[line.split(",")[:2] for line in result.out.splitlines()] for result in (outcome, plain)]
     assert labels[0] == labels[1]
 
@@ -268,7 +329,8 @@ def test_strict_makes_warnings_an_error_after_the_output_is_written(run: Run, qu
     assert warned
     assert [line for line in strict.err.splitlines() if line.startswith("isotherm: warning: ")] == warned
     assert strict.err.splitlines()[-1].endswith("so --strict ends with status 3")
-    fine = run("classify", "edges.csv", "seeds.csv", "-o", "fine.csv", "--strict", "--no-confidence", *quiet)
+    by_heat = ["--rule", "centered", "--no-confidence"]
+    fine = run("classify", "edges.csv", "seeds.csv", "-o", "fine.csv", "--strict", *by_heat, *quiet)
     assert (fine.status, "--strict" in fine.err) == (0, False), fine.err
 
 

@@ -157,7 +157,7 @@ def test_killed_while_a_large_file_is_written(folder: Path, suffix: str) -> None
     """The real command, killed as soon as its draft has content; it may have ended by then."""
     write_grid(folder, 300)
     (folder / f"old.{suffix}").write_text(OLD)
-    arguments = ["grid.csv", "corners.csv", "-o", f"old.{suffix}", "--force", "-q", "--no-confidence", "--temperatures"]
+    arguments = ["grid.csv", "corners.csv", "-o", f"old.{suffix}", "--force", "-q", "--temperatures"]
     process = start("classify", *arguments, folder=folder)
     while process.poll() is None and not any(path.stat().st_size for path in folder.glob(".old.*.tmp")):
         time.sleep(0.001)
@@ -241,7 +241,8 @@ def _read(terminal: int) -> str:
 def test_what_no_command_uses_is_not_loaded(folder: Path) -> None:
     code = "import sys, isotherm.cli\nisotherm.cli.main()\nprint(*sys.modules)\nimport scipy.stats\n"
     code += "print(scipy.stats.norm.cdf(0))"
-    arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", "-o", "l.csv", "-q"]
+    by_heat = ["--evidence", "none", "-o", "l.csv", "-q"]
+    arguments = [sys.executable, "-c", code, "classify", "edges.csv", "seeds.csv", *by_heat]
     result = subprocess.run(arguments, cwd=folder, capture_output=True, text=True, timeout=300, check=True)
     loaded, half = result.stdout.splitlines()
     assert "sklearn.base" in loaded.split()
@@ -297,7 +298,7 @@ def test_standard_input_may_be_compressed(folder: Path, packed: Callable[[bytes]
         ("- seeds.csv -q <&-", 2, "isotherm: standard input is closed; give a file instead\n"),
         ("edges.csv seeds.csv -q >&-", 2, "isotherm: standard output cannot be written: Bad file descriptor"),
         ("edges.csv seeds.csv -o new.csv 2>&-", 0, ""),
-        ("edges.csv seeds.csv -o new.csv --no-confidence >&-", 0, "edges.csv: source=col 1"),
+        ("edges.csv seeds.csv -o new.csv --rule centered --no-confidence >&-", 0, "edges.csv: source=col 1"),
     ],
 )
 def test_streams_that_are_closed(folder: Path, words: str, status: int, sentence: str) -> None:

@@ -21,7 +21,7 @@ from isotherm.cli.app import app
 from isotherm.cli.commands import classify, explain, pack, suggest, update
 from isotherm.cli.commands.study import evaluate
 from isotherm.cli.reports import scores
-from isotherm.labelling.rules import RULES
+from isotherm.node_classifier import RULE_NAMES
 from isotherm.probability.trial import reliability
 from isotherm.study.datasets import debian_packages
 from isotherm.study.evaluation import Evaluation
@@ -47,7 +47,7 @@ def test_evaluate_prints_the_scores_of_all_rules(run: Run) -> None:
     rows = [line.split() for line in outcome.out.splitlines()]
     assert ["rule", "macro-F1", "micro-F1", "accuracy", "ECE"] in rows
     scores = {row[0]: float(row[1]) for row in rows if row[2:3] == ["\N{PLUS-MINUS SIGN}"]}
-    assert scores.keys() == {*RULES, "auto"}
+    assert scores.keys() == set(RULE_NAMES)
     (best,) = [row[0] for row in rows if row[-1:] == ["best"]]
     assert scores[best] == max(scores.values())
     assert "3 seeds (balanced), 4 hidden labels (0 unreached), 2 classes, 3 runs" in outcome.out

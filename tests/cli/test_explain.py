@@ -27,12 +27,12 @@ def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.M
 
 
 @pytest.fixture
-def fitted() -> iso.DirichletClassifier:
+def fitted() -> iso.NodeClassifier:
     graph = iso.read_graph("edges.csv")
-    return iso.DirichletClassifier().fit(graph, {"ann": "tea", "gus": "coffee"})
+    return iso.NodeClassifier().fit(graph, {"ann": "tea", "gus": "coffee"})
 
 
-def test_what_people_see(run: Run, fitted: iso.DirichletClassifier) -> None:
+def test_what_people_see(run: Run, fitted: iso.NodeClassifier) -> None:
     outcome = run("explain", "edges.csv", "seeds.csv", "bob")
     assert outcome.status == 0, outcome.err
     heat = fitted.temperatures_[fitted.graph_.index(["bob"])[0]]  # of coffee, tea
@@ -55,7 +55,7 @@ def test_the_guide_prints_what_comes_out(run: Run) -> None:
         assert run("explain", *source, "bob").out == printed[0]
 
 
-def test_what_machines_get(run: Run, fitted: iso.DirichletClassifier) -> None:
+def test_what_machines_get(run: Run, fitted: iso.NodeClassifier) -> None:
     outcome = run("explain", "edges.csv", "seeds.csv", "bob", "dan", "bob", "--json", "-q")
     assert (outcome.status, outcome.err) == (0, "")
     bob, dan = json.loads(outcome.out)
@@ -70,7 +70,7 @@ def test_what_machines_get(run: Run, fitted: iso.DirichletClassifier) -> None:
 
 
 @pytest.mark.parametrize("name", ["shares.csv", "shares.parquet", "shares.jsonl.gz"])
-def test_a_table_of_shares(run: Run, fitted: iso.DirichletClassifier, name: str) -> None:
+def test_a_table_of_shares(run: Run, fitted: iso.NodeClassifier, name: str) -> None:
     outcome = run("explain", "edges.csv", "seeds.csv", "bob", "dan", "-o", name)
     assert (outcome.status, outcome.out) == (0, "")
     assert f"4 rows to {name}" in outcome.err
@@ -110,7 +110,7 @@ def test_a_saved_classifier_says_the_same(run: Run) -> None:
 
 def test_in_a_process_of_its_own(tmp_path: Path, run: Run) -> None:
     assert command("classify", "edges.csv", "seeds.csv", "--save", "m m.npz", folder=tmp_path).status == 0
-    outcome = command("explain", "m m.npz", "dan", folder=tmp_path, PYTHONUTF8="1")
+    outcome = command("explain", "m m.npz", "dan", "-q", folder=tmp_path, PYTHONUTF8="1")
     assert (outcome.status, outcome.err) == (0, "")
     assert outcome.out.startswith("dan: ")
     ascii_only = command("explain", "m m.npz", "dan", folder=tmp_path, PYTHONIOENCODING="ascii")
@@ -234,7 +234,7 @@ def test_labels_that_are_not_certain(run: Run) -> None:
     outcome = run("explain", "edges.csv", "doubt.csv", "cat", "--seed-weight", "trust", "--json", "-q")
     assert outcome.status == 0, outcome.err
     known = {"ann": "tea", "gus": "coffee", "cat": "coffee"}
-    clf = iso.DirichletClassifier().fit(iso.read_graph("edges.csv"), known, seed_weight={"cat": 0.5})
+    clf = iso.NodeClassifier().fit(iso.read_graph("edges.csv"), known, seed_weight={"cat": 0.5})
     shares = [seed["share"] for seed in json.loads(outcome.out)[0]["seeds"]]
     assert shares == pytest.approx(clf.explain("cat").share.tolist())
     Path("several.csv").write_text("node,label\nann,tea\nann,cake\ngus,coffee\ngus,cake\n")
@@ -244,13 +244,11 @@ def test_labels_that_are_not_certain(run: Run) -> None:
 
 
 def test_without_confidence(run: Run) -> None:
-    outcome = run("explain", "edges.csv", "seeds.csv", "bob", "ann", "--no-confidence", "-q")
+    by_heat = ["--rule", "centered", "--no-confidence"]
+    outcome = run("explain", "edges.csv", "seeds.csv", "bob", "ann", *by_heat, "-q")
     assert outcome.out.startswith("bob: tea\n")
     assert "\nann: tea (a seed)\n" in outcome.out
-    assert (
-        json.loads(run("explain", "edges.csv", "seeds.csv", "bob", "--no-confidence", "--json").out)[0]["confidence"]
-        is None
-    )
+    assert json.loads(run("explain", "edges.csv", "seeds.csv", "bob", *by_heat, "--json").out)[0]["confidence"] is None
     assert run("classify", "edges.csv", "seeds.csv", "-o", "l.csv", "--save", "m.npz", "-q").status == 0
     assert run("explain", "m.npz", "bob", "--no-confidence").out.startswith("bob: tea\n")
 

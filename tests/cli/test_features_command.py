@@ -57,7 +57,7 @@ def test_the_same_as_in_python(run: Run) -> None:
     run("classify", "edges.csv", "seeds.csv", "--features", "items.csv", "--id", "item", "-o", "out.csv")
     graph = iso.read_graph("edges.csv")
     items = pl.read_csv("items.csv").drop("body").rename({"item": "id"})
-    clf = iso.DirichletClassifier().fit(graph, iso.read_seeds("seeds.csv"), features=items)
+    clf = iso.NodeClassifier().fit(graph, iso.read_seeds("seeds.csv"), features=items)
     assert pl.read_csv("out.csv")["label"].to_list() == clf.labels_.tolist()
 
 
@@ -74,11 +74,11 @@ def test_structure_is_chosen_by_name(run: Run) -> None:
     [
         ("classify", ["--features", "items.csv", "--vectors"], "--features is for the nodes of a graph"),
         ("classify", ["--features", "lost.csv"], "lost.csv"),
-        ("classify", ["--features", "items.csv", "--text", "title"], "items.csv has no column 'title' for --text"),
+        ("classify", ["--features", "items.csv", "--text", "title"], "items.csv has no column named 'title' for text"),
         (
             "classify",
             ["--features", "items.csv", "--rule", "centered"],
-            "need a rule on probabilities, not --rule centered",
+            "--features is for probabilities, and --rule centered goes by temperatures alone: leave out",
         ),
         ("explore", ["--features", "items.csv", "--no-browser"], "the page goes by links alone: leave out --features"),
     ],

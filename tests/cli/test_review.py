@@ -37,7 +37,7 @@ def labels(text: str) -> dict[str, str]:
 
 def of_the_library(seeds: dict[str, str]) -> dict[str, str]:
     graph = iso.read_graph("edges.csv")
-    clf = iso.DirichletClassifier().fit(graph, seeds)
+    clf = iso.NodeClassifier().fit(graph, seeds)
     return dict(zip(graph.nodes.tolist(), clf.labels_.tolist(), strict=True))
 
 

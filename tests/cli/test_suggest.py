@@ -26,7 +26,7 @@ def test_the_table_holds_what_the_library_says(run: Run, policy: str) -> None:
     outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "3", "--policy", policy, *more)
     assert outcome.status == 0, outcome.err
     table = pl.read_csv(io.StringIO(outcome.out))
-    clf = iso.DirichletClassifier().fit(iso.read_graph("edges.csv"), {"ann": "tea", "gus": "coffee"})
+    clf = iso.NodeClassifier().fit(iso.read_graph("edges.csv"), {"ann": "tea", "gus": "coffee"})
     nodes, values = clf.suggest(3, policy=policy, label=label, return_values=True)
     places = clf.graph_.index(nodes)
     assert table.columns == ["node", "label", "guess", "confidence", "value"]

@@ -36,7 +36,7 @@ def test_rows_get_the_labels_of_the_classifier(run: Run, table: pl.DataFrame) ->
     assert outcome.status == 0, outcome.err
     found = pl.read_csv("out.csv")
     y = np.array(["left" if i % 2 else "right" for i in range(12)] + [None] * 48, dtype=object)
-    clf = iso.VectorClassifier(k=5, rule="centered").fit(table.select("x", "y", "z").to_numpy(), y)
+    clf = iso.VectorClassifier(k=5).fit(table.select("x", "y", "z").to_numpy(), y)
     assert found["node"].to_list() == table["id"].to_list()
     assert found["label"].to_list() == clf.labels_.tolist()
     assert (found["label"] == pl.Series(["left" if i % 2 else "right" for i in range(60)])).all()
@@ -45,7 +45,7 @@ def test_rows_get_the_labels_of_the_classifier(run: Run, table: pl.DataFrame) ->
 def test_the_accuracy_on_hidden_seeds_stands_beside_that_of_logistic_regression(run: Run, table: pl.DataFrame) -> None:
     outcome = run("classify", "--vectors", "table.csv", "known.csv", "-o", "out.csv")
     assert "accuracy 1.000, by logistic regression alone 1.000 (12 seeds hidden in turn)" in outcome.err
-    assert "hidden seeds" not in run("classify", "edges.csv", "seeds.csv", "-o", "plain.csv").err
+    assert "hidden in turn" not in run("classify", "edges.csv", "seeds.csv", "-o", "plain.csv").err
 
 
 def test_texts_are_classified_by_their_words(run: Run, tmp_path: Path) -> None:
@@ -84,3 +84,27 @@ def test_the_summary_says_whether_seeds_found_the_weights(run: Run, table: pl.Da
     (tmp_path / "two.csv").write_text("node,label\nr0,right\nr1,left\n")
     outcome = run("classify", "--vectors", "table.csv", "two.csv")
     assert "majority 1.00 (usual weights: no seed can be hidden)" in outcome.err
+
+
+def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> None:
+    plain = run("classify", "--vectors", "table.csv", "known.csv", "-q")
+    assert plain.status == 0, plain.err
+    body = table.write_csv(separator="|", include_header=False).replace("r", "\xe9")
+    Path("odd.data").write_text(body, encoding="latin-1")
+    known = Path("known.csv").read_text().replace("\nr", "\n\xe9")
+    Path("odd.csv").write_text(known, encoding="latin-1")
+    options = ["--format", "csv", "--delimiter", "|", "--no-header", "--encoding", "latin-1", "--id", "1"]
+    odd = run("classify", "--vectors", "odd.data", "odd.csv", *options, "-q")
+    assert odd.status == 0, odd.err
+    assert odd.out.replace("\xe9", "r") == plain.out
+
+
+@pytest.mark.parametrize(
+    "options",
+    [["--source", "x"], ["--weight", "x"], ["--edges", "more.csv"], ["--directed"], ["--undirected"], ["--thousands"]],
+    ids=lambda options: options[0],
+)
+def test_options_about_edges_are_refused(run: Run, table: pl.DataFrame, options: list[str]) -> None:
+    outcome = run("classify", "--vectors", "table.csv", "known.csv", *options)
+    assert outcome.status == 2
+    assert f"{options[0]} is for files of edges, not for a table of vectors: leave out {options[0]}" in outcome.err

@@ -7,11 +7,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
-from isotherm.insight.explain import paths
 from numpy.typing import NDArray
 from problems import Problem, dense, harmonic, problems
 
 import isotherm as iso
+from isotherm.insight import paths
 
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 

@@ -10,7 +10,7 @@ from problems import Problem, dense, problems
 from scipy.sparse import csr_array
 
 import isotherm as iso
-from isotherm.insight.suggestion import DAMPING, LIKELY, POLICIES, Reach, suggest
+from isotherm.insight.suggestion import DAMPING, LIKELY, POLICIES, Reach, choose
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -49,11 +49,11 @@ def test_rare_classes_get_their_share() -> None:
     common, rare = 0, 1
     groups = np.where(np.isin(star, [4, 5, 9]), rare, common)
     seeds = hubs[6:]  # three of the common class, one of the rare one
-    chosen, values = suggest(graph, seeds, 4, np.ones(100), groups=groups)
+    chosen, values = choose(graph, seeds, 4, np.ones(100), groups=groups)
     assert sorted(star[chosen[:2]]) == [4, 5]
     assert groups[chosen].tolist() == [rare, rare, common, common]
     np.testing.assert_allclose(values[0] / values[1:], [3 / 2, 4 / 2, 5 / 2], rtol=1e-5)  # one more than the seeds
-    np.testing.assert_allclose(suggest(graph, seeds, 4, np.ones(100))[1] * [5, 6, 7, 8], values[0] * 2, rtol=1e-5)
+    np.testing.assert_allclose(choose(graph, seeds, 4, np.ones(100))[1] * [5, 6, 7, 8], values[0] * 2, rtol=1e-5)
 
 
 def test_values_come_close_to_those_of_a_dense_inverse() -> None:
@@ -148,6 +148,7 @@ def test_all_nodes_but_the_seeds_are_suggested_once(problem: Problem, policy: st
     np.testing.assert_array_equal(few, clf.suggest(3, policy=policy, among=problem.graph.nodes[free[:5]]))
 
 
+@quiet
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("directed", [False, True])
 def test_the_order_of_the_nodes_does_not_matter(policy: str, directed: bool) -> None:
@@ -160,7 +161,7 @@ def test_the_order_of_the_nodes_does_not_matter(policy: str, directed: bool) -> 
     labels[:6] = [0, 1, 2, 0, 1, 2]
     found = []
     for m, y, names in ((matrix, labels, np.arange(80)), (csr_array(matrix[order][:, order]), labels[order], order)):
-        clf = iso.DirichletClassifier(tol=1e-8).fit(iso.Graph.from_scipy(m, directed=directed), y, evidence=None)
+        clf = iso.DirichletClassifier(tol=1e-8).fit(iso.Graph.from_scipy(m, directed=directed), y)
         label = 1 if policy == "likely" else None
         found.append(names[clf.suggest(12, policy=policy, label=label)].tolist())
     assert found[0] == found[1]

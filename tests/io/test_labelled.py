@@ -136,7 +136,7 @@ def test_labels_in_the_file_of_the_graph(tmp_path: Path) -> None:
     graph, seeds = read_labelled(tmp_path / "g.npz")
     assert (graph.n_nodes, seeds) == (3, {0: 0, 2: 1})
     edges = write(tmp_path / "e.csv", EDGES)
-    with pytest.raises(FileError, match=r"e\.csv holds no labels beside the graph, as npz, .* give a file of seeds"):
+    with pytest.raises(FileError, match=r"e\.csv holds no labels besides the graph, as npz, .* give a file of seeds"):
         read_labelled(edges)
 
 

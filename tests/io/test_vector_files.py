@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array, issparse, save_npz
 
-from isotherm.io import FileError
+from isotherm.graphs import Graph
+from isotherm.io import FileError, read_features
 from isotherm.io.vectors import read_vectors, read_vectors_file
 
 ROWS = np.array([[0.0, 1.5], [2.0, -3.0], [4.0, 5.25]])
@@ -58,7 +59,7 @@ def test_arrays_count_their_rows(tmp_path: Path) -> None:
 def test_columns_that_are_no_features_are_left_out(tmp_path: Path) -> None:
     FRAME.write_csv(tmp_path / "t.csv")
     read = read_vectors_file(tmp_path / "t.csv")
-    assert str(read.layout) == "id=col 1 (id), vectors=col 2 (x), to=col 3 (y)"
+    assert str(read.layout) == "id=col 1 (id), vectors=col 2 (x), to=col 3 (y), header=yes, delimiter=comma"
     numbered = FRAME.drop("id")
     numbered.write_csv(tmp_path / "n.csv")
     assert read_vectors_file(tmp_path / "n.csv").layout.first_id == 0
@@ -80,15 +81,15 @@ def test_texts_are_compared_by_their_words(tmp_path: Path) -> None:
     ("frame", "message", "more"),
     [
         (pl.DataFrame({"a": ["x", "y"]}), "no numeric columns .* text", {}),
-        (FRAME, "has no column 'body' for text", {"text": "body"}),
+        (FRAME, "has no column named 'body' for text", {"text": "body"}),
         (FRAME, "column x holds Float64, not texts", {"text": "x"}),
-        (pl.DataFrame({"v": [[1.0, 2.0], [1.0]]}), "row 2: the list has not as many numbers", {}),
+        (pl.DataFrame({"v": [[1.0, 2.0], [1.0]]}), "row 2: the list has a different length from the first row", {}),
         (pl.DataFrame({"v": [[1.0]], "w": [[2.0]]}), "2 columns of lists", {}),
         (pl.DataFrame({"id": ["a", None], "x": [1.0, 2.0]}), "row 2: the id is empty", {"id": "id"}),
     ],
     ids=range(6),
 )
-def test_what_is_wrong_is_said(frame: pl.DataFrame, message: str, more: dict[str, str], tmp_path: Path) -> None:
+def test_what_is_wrong_is_said(frame: pl.DataFrame, message: str, more: dict[str, Any], tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(FileError, match=message):
         read_vectors(tmp_path / "t.parquet", **more)
@@ -106,3 +107,61 @@ def test_a_file_of_no_vectors_is_refused(tmp_path: Path) -> None:
         read_vectors(tmp_path / "bad.npy")
     with pytest.raises(FileError, match="does not exist"):
         read_vectors(tmp_path / "none.npy")
+
+
+def test_text_is_read_as_the_caller_says(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes("caf\xe9;1,5;2\nth\xe9;2,5;3\n".replace(",", ".").encode("latin-1"))
+    vectors, ids = read_vectors(path, delimiter=";", header=False, encoding="latin-1", id=1)
+    assert ids == ["caf\xe9", "th\xe9"]
+    assert vectors.tolist() == [[1.5, 2.0], [2.5, 3.0]]
+    renamed = tmp_path / "t.data"
+    renamed.write_text("id\tx\ty\na\t1\t2\n")
+    assert read_vectors(renamed, format="tsv")[0].tolist() == [[1.0, 2.0]]
+    np.save(tmp_path / "x.npy", ROWS)
+    with pytest.raises(FileError, match="leave out delimiter"):
+        read_vectors(tmp_path / "x.npy", delimiter=";")
+
+
+@pytest.mark.parametrize(
+    ("content", "ids", "vectors"),
+    [
+        ("id,x\n1,2\n3,\n", [1, 3], [[2.0], [np.nan]]),
+        ("id,x\n01,2\n3,4\n", ["01", "3"], [[2.0], [4.0]]),
+        ("id,x,y\na,1,2\nb,NA,3\n", ["a", "b"], [[2.0], [3.0]]),  # x is text
+        ("id,x,y\na,true,2\nb,false,3\n", ["a", "b"], [[1.0, 2.0], [0.0, 3.0]]),
+        ("0,1,2\n1,2,3\n", None, [[1.0, 2.0, 3.0]]),  # pandas names columns so
+        ("id,x\n1,5\n1,6\n", None, [[1.0, 5.0], [1.0, 6.0]]),  # not ids, since they repeat
+        ("x\n1\n2\n", None, [[1.0], [2.0]]),
+        ("# made today\nid,x\na,1\n", ["a"], [[1.0]]),
+    ],
+)
+def test_types_of_text_columns(tmp_path: Path, content: str, ids: list[Any] | None, vectors: list[Any]) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    found, own = read_vectors(tmp_path / "t.csv")
+    assert own == ids
+    np.testing.assert_array_equal(found, vectors)
+
+
+def test_a_row_of_another_length_is_refused_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,x,y\na,1,2\nb,1\n")
+    with pytest.raises(FileError, match=r"t\.csv, line 3: the row has 2 columns, not 3"):
+        read_vectors(tmp_path / "t.csv")
+
+
+def test_lists_and_numbers_in_json_lines(tmp_path: Path) -> None:
+    (tmp_path / "t.jsonl").write_text('{"id": "a", "v": [1, 2.5]}\n{"id": "b", "v": [3, 4]}\n')
+    vectors, ids = read_vectors(tmp_path / "t.jsonl")
+    assert (vectors.tolist(), ids) == ([[1.0, 2.5], [3.0, 4.0]], ["a", "b"])
+    (tmp_path / "t.jsonl").write_text('{"id": "a", "x": 1}\n{"id": "b", "x": 2.5}\n')
+    assert read_vectors(tmp_path / "t.jsonl")[0].tolist() == [[1.0], [2.5]]
+    (tmp_path / "t.jsonl").write_text('{"id": "a", "v": [1, "x"]}\n')
+    with pytest.raises(FileError, match=r"t\.jsonl is not a table in which the lists of 'v' have numbers"):
+        read_vectors(tmp_path / "t.jsonl")
+
+
+def test_features_take_the_same_options(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_bytes("caf\xe9;1\nth\xe9;2\n".encode("cp1252"))
+    graph = Graph.from_edges(["th\xe9"], ["caf\xe9"])
+    found = read_features(tmp_path / "f.csv", graph, id=1, header=False, delimiter=";", encoding="cp1252")
+    assert found.tolist() == [[2.0], [1.0]]

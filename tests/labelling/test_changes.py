@@ -45,8 +45,8 @@ def test_temperatures_after_an_update_equal_those_of_dense_elimination(
 ) -> None:
     graph, n = problem.graph, problem.graph.n_nodes
     labels = other_labels(problem, np.random.default_rng(seed))
-    rule, calibration = ("balanced", "auto") if solver == "auto" else ("centered", None)  # calibrated once is enough
-    clf = iso.DirichletClassifier(rule, solver=solver, side=side, tol=1e-6, calibration=calibration)
+    kind = iso.NodeClassifier if solver == "auto" else iso.DirichletClassifier  # learnt once is enough
+    clf = kind(solver=solver, side=side, tol=1e-6)
     clf.fit(graph, problem.labels)
     assert clf.update(**changes(problem.labels, labels, graph)) is clf
     assume(clf.solution_.converged or solver != "sweeps")

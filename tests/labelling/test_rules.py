@@ -12,8 +12,9 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem as Stated
 from isotherm.equilibrium.problem import solve
 from isotherm.graphs import Graph
+from isotherm.labelling.decisions import Balanced
 from isotherm.labelling.metrics import accuracy, expected_scores, macro_f1
-from isotherm.labelling.rules import TEMPERATURE_RULES, Balanced
+from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import BlockModel
 from isotherm.seeds import Seeds
 
@@ -24,7 +25,7 @@ T = np.array([[1, 0], [0.3, 0.7], [np.nan, np.nan], [0.2, 0.8], [0, 1]])
 
 
 def scores(rule: str, temperatures: Any, seeds: Any = NONE[0], shares: Any = NONE[1]) -> Any:
-    return TEMPERATURE_RULES[rule].scores_of(temperatures, seeds, shares)
+    return RULES[rule].scores_of(temperatures, seeds, shares)
 
 
 def solved(graph: Graph, nodes: Any, values: Any, tol: float) -> Any:
@@ -77,7 +78,7 @@ def test_for_two_classes_the_threshold_is_the_mean_or_one_half(problem: Problem)
 def test_no_rule_takes_a_seed_its_label(problem: Problem) -> None:
     seeds = Seeds.from_labels(problem.labels, problem.graph)
     temperatures = solved(problem.graph, seeds.nodes, seeds.values(), 1e-6)
-    for rule in TEMPERATURE_RULES.values():
+    for rule in RULES.values():
         np.testing.assert_array_equal(rule.scores(temperatures, seeds)[seeds.nodes].argmax(axis=1), seeds.codes)
 
 

@@ -8,8 +8,8 @@ import isotherm as iso
 from isotherm.labelling.rules import RULES
 from isotherm.node_classifier import RULE_NAMES
 from isotherm.probability.evidence import EvidenceWarning
-from isotherm.seeds.hiding import sample
 from isotherm.seeds.encoding import encode_labels
+from isotherm.seeds.hiding import sample
 from isotherm.study.datasets import karate_club
 from isotherm.study.evaluation import evaluate
 from isotherm.study.scores import class_scores

@@ -72,7 +72,7 @@ def _use(folder: Path, original: dict[str, bytes] | None) -> str | None:
         return "rows that are not those of a graph"
     nodes = graph.nodes[:].tolist()
     seeds = {nodes[place]: place % 2 for place in range(0, len(nodes), 3)}
-    clf = iso.DirichletClassifier().fit(graph, seeds)
+    clf = iso.NodeClassifier().fit(graph, seeds)
     _ = clf.confidence_, clf.explain(nodes[-1]), clf.suggest(2)
     return None
 

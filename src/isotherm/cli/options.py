@@ -112,7 +112,7 @@ def between(*, above: float = -1, least: float = -1, below: float = 2, most: flo
 
 
 Column: TypeAlias = str | None
-Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted", "auto"]
+Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
 Side: TypeAlias = Literal["auto", "both", "source", "edges"]
 
@@ -277,7 +277,8 @@ class Solving:
         option("Address of the Dask scheduler; by default --engine dask starts processes here.", "ADDRESS"),
     ] = None
     stop: Annotated[
-        Literal["error", "labels"], option("Stop at the tolerance, or when labels are certified.", "NAME")
+        Literal["error", "labels"],
+        option("With a rule on temperatures: stop at the tolerance, or when labels are certified.", "NAME"),
     ] = "error"
     open_share: Annotated[
         float,
@@ -289,21 +290,27 @@ class Solving:
     max_memory: Annotated[
         str | None, option("Memory for temperatures and scores, such as 4GB; by default a quarter.", "SIZE")
     ] = None
-    no_confidence: Annotated[bool, option("Find labels only, without the three solves for confidence.")] = False
+    no_confidence: Annotated[
+        bool, option("With a rule on temperatures: find labels only, which saves up to three solves.")
+    ] = False
     threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=at_least(1))] = (
         None
     )
 
     def for_classifier(self) -> dict[str, Any]:
-        """Parameters of the classifier."""
-        names = ("solver", "tol", "max_iter", "side", "engine", "stop", "open_share")
+        """Parameters of both classifiers; each has its own default for the side."""
         return {
-            **{name: getattr(self, name) for name in names},
+            **{name: getattr(self, name) for name in ("solver", "tol", "max_iter", "engine")},
+            **({} if self.side == "auto" else {"side": self.side}),
             "n_threads": self.threads,
             "threshold": threshold_of(self.threshold),
-            "calibration": None if self.no_confidence else "auto",
             "max_memory": None if self.max_memory is None else in_bytes(self.max_memory),
         }
+
+    def for_temperatures(self) -> dict[str, Any]:
+        """Further parameters of `DirichletClassifier`."""
+        calibration = None if self.no_confidence else "auto"
+        return {"calibration": calibration, "stop": self.stop, "open_share": self.open_share}
 
 
 @Parameter(name="*", group=TABLES)
@@ -351,7 +358,9 @@ class VectorOptions:
 class Fitting:
     """How a classifier is fitted on a file of edges and a file of labels."""
 
-    rule: Annotated[Rule, option("How a node gets its label.", "NAME", group=SOLVING)] = "balanced"
+    rule: Annotated[
+        Rule, option("What decides labels: probabilities, or with the last four temperatures", "NAME", group=SOLVING)
+    ] = "balanced"
     class_weight: Annotated[
         tuple[str, ...],
         option("How much more a class counts, such as fraud=5; may be repeated.", "LABEL=X", group=SOLVING),
@@ -376,8 +385,11 @@ def names_of(*groups: type[Any]) -> list[str]:
 UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory")
 
 
+NEGATIVES = {"directed": "undirected", "header": "no_header", "labels_header": "no_labels_header"}
+
+
 def changed_options(given: Any, *, allowed: Iterable[str] = ()) -> Iterator[str]:
-    """The fields of a group of options, and of the groups in it, that do not have their default.
+    """The options of a group, and of the groups in it, that do not have their default; ``allowed`` are left out.
 
     >>> list(changed_options(Fitting(rule="vanilla", solving=Solving(tol=0.1, threads=1)), allowed=["threads"]))
     ['rule', 'tol']
@@ -387,7 +399,7 @@ def changed_options(given: Any, *, allowed: Iterable[str] = ()) -> Iterator[str]
         if is_dataclass(value):
             yield from changed_options(value, allowed=allowed)
         elif value != field.default and field.name not in allowed:
-            yield field.name
+            yield NEGATIVES[field.name] if value is False else field.name
 
 
 def leave_out(name: str) -> str:

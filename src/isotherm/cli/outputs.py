@@ -2,14 +2,27 @@
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.options import TableFormat
+from isotherm.cli.options import Results, TableFormat
+from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import OUTPUT, UsageError, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 from isotherm.cli.terminal.text import counted
 
-__all__ = ["check_apart", "check_targets", "same_file", "write_columns"]
+if TYPE_CHECKING:
+    from isotherm.cli.reports.summary import Summary
+    from isotherm.graph_classifier import GraphClassifier
+
+__all__ = [
+    "calibrate",
+    "check_apart",
+    "check_results",
+    "check_targets",
+    "write_columns",
+    "write_results",
+]
 
 
 def check_targets(
@@ -32,11 +45,11 @@ def check_targets(
 
 def check_apart(target: str, sources: Iterable[str]) -> None:
     """Refuse to write to a file that is read."""
-    if target != "-" and any(same_file(source, target) for source in sources):
+    if target != "-" and any(_same_file(source, target) for source in sources):
         raise UsageError(f"{target} is also an input: give the output another name")
 
 
-def same_file(one: str, other: str) -> bool:
+def _same_file(one: str, other: str) -> bool:
     """Whether two names stand for one file, or both for standard input or output."""
     if "-" in (one, other):
         return one == other
@@ -50,3 +63,86 @@ def write_columns(output: str, columns: Mapping[str, Sequence[Any]], table: Tabl
     with exit_cleanly(), usage_errors(OUTPUT):
         rows = write_table(output, columns, format=table.output_format, force=table.force, safe_cells=table.safe_cells)
     return f"{counted(rows, 'row')} to {'standard output' if output == '-' else output}"
+
+
+def check_results(results: Results, sources: Sequence[str], *, several: bool = False, confidence: bool = True) -> None:
+    """Refuse options that contradict each other, and targets that cannot be written, before anything is read."""
+    if several and (results.probabilities or results.temperatures):
+        raise UsageError("--multi-label excludes --probabilities and --temperatures: leave them out")
+    if not confidence and (results.probabilities or results.min_confidence is not None):
+        other = "--probabilities" if results.probabilities else "--min-confidence"
+        raise UsageError(f"--no-confidence and {other} contradict each other: give one of them")
+    if results.json and results.json_summary == "-":
+        raise UsageError("--json and --json-summary - are the same: give one of them")
+    if results.json and results.output == "-":
+        raise UsageError("--json and the table are both for standard output: name a file with --output")
+    _check_result_files(results, sources)
+
+
+def _check_result_files(results: Results, sources: Sequence[str]) -> None:
+    from isotherm.files import check_target
+    from isotherm.io import check_output
+    from isotherm.io.models import check_model
+
+    with usage_errors(OUTPUT):
+        check_output(results.output, force=results.force, format=results.output_format)
+        if results.json_summary is not None:
+            check_target(results.json_summary, force=results.force)
+        if results.save is not None:
+            check_model(results.save, force=results.force)
+    targets = {"--output": results.output, "--json-summary": results.json_summary, "--save": results.save}
+    given = [(name, target) for name, target in targets.items() if target is not None]
+    for (one, target), (other, same) in combinations(given, 2):
+        if _same_file(target, same):
+            both = "standard output" if target == "-" else same
+            raise UsageError(f"{one} and {other} are both {both}: give one of them another name")
+    for _, target in given:
+        check_apart(target, sources)
+
+
+def calibrate(clf: "GraphClassifier", results: Results, job: Job) -> None:
+    """Find the confidence of labels now, so that its time is counted; refuse columns that were not kept."""
+    if (results.probabilities or results.temperatures) and not clf.fitted_.outcome.kept:
+        raise UsageError("there are too many classes to keep all temperatures; raise --max-memory")
+    if clf.settings.calibration is not None:
+        with job.stage("calibrating"):
+            clf.confidence_  # noqa: B018
+
+
+def write_results(clf: "GraphClassifier", results: Results, job: Job, **facts: Any) -> "Summary":
+    """Save the classifier, write labels and summary, and return the summary; ``facts`` are more of its fields."""
+    from isotherm.cli.reports.summary import Summary
+    from isotherm.files import writing
+
+    with exit_cleanly():
+        if results.save is not None:
+            with job.stage("saving"), usage_errors(culprit=results.save):
+                clf.save(results.save, force=results.force)
+        rows = _write_labels(clf, results, job)
+        output, model = "standard output" if results.output == "-" else results.output, results.save or ""
+        summary = Summary.of(clf, job.seconds, rows=rows, output=output, model=model, **facts)
+        for target in ("-" if results.json else None, results.json_summary):
+            if target is not None:
+                with usage_errors(), writing(target, force=results.force) as file:
+                    file.write(summary.json())
+    return summary
+
+
+def _write_labels(clf: "GraphClassifier", results: Results, job: Job) -> int:
+    with job.stage("writing") as bar, usage_errors(OUTPUT):
+        from isotherm.labelling.rows import write_labels
+
+        return write_labels(
+            results.output,
+            clf.graph_,
+            clf,
+            format=results.output_format,
+            confidence=clf.settings.calibration is not None,
+            probabilities=results.probabilities,
+            temperatures=results.temperatures,
+            only_unlabelled=results.only_unlabelled,
+            min_confidence=results.min_confidence,
+            force=results.force,
+            safe_cells=results.safe_cells,
+            progress=bar.amount,
+        )

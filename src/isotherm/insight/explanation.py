@@ -17,8 +17,6 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
 from isotherm.notebooks import table
 
-__all__ = ["Explainer", "Explanation"]
-
 COLUMNS = ("seed", "label", "share")
 CLASSES = 5  # classes that are shown
 SHOWN = 10  # seeds that notebooks show
@@ -160,13 +158,7 @@ def _aligned(rows: list[list[str]], *, left: tuple[int, ...]) -> list[str]:
 
 
 class Explainer:
-    """Explains the nodes of a fit; the solver is prepared once, on first use.
-
-    Parameters
-    ----------
-    fit : Fit
-        The fit.
-    """
+    """Explains the nodes of a fit; the solver is prepared once, on first use."""
 
     def __init__(self, fit: Fit) -> None:
         self.fit = fit

@@ -23,11 +23,9 @@ from isotherm.equilibrium.lifting import Lifting
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr
 
-__all__ = ["Cover", "in_type", "profiles"]
-
-STEPS = 4  # of the walk
+STEPS = 4  # length of the walk
 WIDTH = 16  # columns in a block
-MOST_COLUMNS = 128  # of random signs
+MOST_COLUMNS = 128  # columns of random signs
 MOST_WORK = 500_000_000  # matrix entries times columns times steps; one block is always allowed
 SMALL = 256  # up to this many nodes, likeness is exact
 SAMPLE = 1000, 5000  # least and largest number of nodes in the sample of `Cover`
@@ -39,36 +37,30 @@ def profiles(lifting: Lifting, nodes: Ints, options: SolveOptions) -> NDArray[np
 
     The vectors of the copies of a node are concatenated.
     """
-    heat, copies = in_type(lifting.conductance, np.float32), np.add.outer(nodes, lifting.offsets)  # (rows, copies)
-    walk = _Walk(heat, lifting.conductance.sums, options)
+    conductance, copies = (
+        in_type(lifting.conductance, np.float32),
+        np.add.outer(nodes, lifting.offsets),
+    )  # (rows, copies)
+    walk = _Walk(conductance, lifting.conductance.sums, options)
     blocks = [walk.last_two(first, copies) for first in walk.first_steps()]
     joined = np.concatenate(blocks, axis=2).reshape(len(nodes), -1)
     length = np.linalg.norm(joined, axis=1, keepdims=True)
     return np.divide(joined, length, out=np.zeros_like(joined), where=length > 0)
 
 
-def in_type(heat: Csr, dtype: type[np.floating]) -> Csr:
+def in_type(conductance: Csr, dtype: type[np.floating]) -> Csr:
     """The matrix with weights of another floating-point type."""
-    return heat if heat.weights is None else heat._replace(weights=heat.weights.astype(dtype, copy=False))
+    return (
+        conductance
+        if conductance.weights is None
+        else conductance._replace(weights=conductance.weights.astype(dtype, copy=False))
+    )
 
 
 class Cover:
-    """How many nodes the seeds cover, estimated from a sample of the nodes.
+    """How many nodes the seeds cover: a node is covered to the degree that it is like the most similar seed.
 
-    A node is covered to the degree that it is like the most similar seed.
-
-    Parameters
-    ----------
-    lifting : Lifting
-        The graph.
-    candidates : ndarray of int
-        The nodes that may become seeds.
-    seeds : ndarray of int
-        The present seeds.
-    more : int
-        The number of seeds that will be added.
-    options : SolveOptions
-        Where to compute.
+    The number is estimated from a sample of the nodes; ``more`` seeds will be added from among the candidates.
     """
 
     def __init__(self, lifting: Lifting, candidates: Ints, seeds: Ints, more: int, options: SolveOptions) -> None:
@@ -101,14 +93,14 @@ class Cover:
 class _Walk:
     """Steps of a random walk, for blocks of columns."""
 
-    def __init__(self, heat: Csr, degree: Doubles, options: SolveOptions) -> None:
-        self.heat, self.degree, self.options = heat, degree.astype(np.float32), options
+    def __init__(self, conductance: Csr, degree: Doubles, options: SolveOptions) -> None:
+        self.conductance, self.degree, self.options = conductance, degree.astype(np.float32), options
         self.scale = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0).astype(np.float32)
         self.threads = kernels.thread_count(options.threads)
 
     def first_steps(self) -> Iterator[NDArray[np.float32]]:
         """Blocks of ``P (I - 1 pi) D^-1/2 x``, where x is the identity for a small graph, else random signs."""
-        n, entries = self.heat.n, max(self.heat.entries, 1)
+        n, entries = self.conductance.n, max(self.conductance.entries, 1)
         size = np.sqrt(self.scale)
         if n <= SMALL:
             for first in range(0, n, WIDTH):
@@ -119,7 +111,7 @@ class _Walk:
         rng = np.random.default_rng(0)
         for _ in range(np.clip(MOST_WORK // (WIDTH * STEPS * entries), 1, MOST_COLUMNS // WIDTH)):
             bits, out = rng.integers(256, size=(n, WIDTH // 8), dtype=np.uint8), self._block()
-            kernels.active.sign_average(*self.heat, self.scale, size, bits, out, self.threads)
+            kernels.active.sign_average(*self.conductance, self.scale, size, bits, out, self.threads)
             yield self._centered(out)
 
     def last_two(self, x: NDArray[np.float32], rows: Ints) -> NDArray[np.float32]:
@@ -129,14 +121,14 @@ class _Walk:
             x, swept = self._step(x, swept), x
         last = np.zeros_like(self.scale)
         last[rows] = self.scale[rows]
-        average_neighbours(self.heat, last, x, swept, self.options.threads)
+        average_neighbours(self.conductance, last, x, swept, self.options.threads)
         return x[rows] + swept[rows]
 
     def _block(self) -> NDArray[np.float32]:
-        return kernels.block(self.heat.n, WIDTH, np.float32)
+        return kernels.block(self.conductance.n, WIDTH, np.float32)
 
     def _step(self, x: NDArray[np.float32], out: NDArray[np.float32]) -> NDArray[np.float32]:
-        average_neighbours(self.heat, self.scale, x, out, self.options.threads)
+        average_neighbours(self.conductance, self.scale, x, out, self.options.threads)
         return out
 
     def _centered(self, x: NDArray[np.float32]) -> NDArray[np.float32]:

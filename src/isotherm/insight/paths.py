@@ -16,20 +16,12 @@ from scipy.sparse.csgraph import dijkstra
 
 from isotherm.equilibrium.solvers import System
 
-__all__ = ["Paths"]
-
 NEARBY = 1000  # nodes visited by the local search before it gives up
 STEP = 1e-12  # added to the length of each step: of equally probable paths, the one with fewer steps wins
 
 
 class Paths:
-    """Finds paths in one system.
-
-    Parameters
-    ----------
-    system : System
-        The Dirichlet problem. Paths end on its boundary.
-    """
+    """Finds paths in one Dirichlet problem; they end on its boundary."""
 
     def __init__(self, system: System) -> None:
         self.system = system

@@ -38,13 +38,12 @@ from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.solvers.cg import GroupDescent
+from isotherm.equilibrium.solvers.interior import Groups
 from isotherm.errors import Option, ParameterError
-from isotherm.graphs import Graph, as_graph
-from isotherm.insight.damped import damped_heat
-from isotherm.insight.likeness import Cover
+from isotherm.graphs import Csr, Graph, as_graph
+from isotherm.insight.likeness import Cover, in_type
 from isotherm.labelling.fit import Fit
-
-__all__ = ["LIKELY", "POLICIES", "Reach", "choose", "suggest", "suggest_next"]
 
 LIKELY = "likely"
 POLICIES = ("diverse", "uncertainty", "margin", LIKELY)
@@ -52,6 +51,8 @@ WITHOUT_FIT = ("diverse", "uncertainty")
 MOST_SHOWN = 5  # classes in a message
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
+DAMPED_TOL = 0.003  # root mean square residual of damped heat, relative to the source
+MOST_DAMPED_STEPS = 15  # leaves an error of at most 1 % at this damping
 SHORTLIST_FACTOR = 64  # candidates for each requested node
 SHORTEST_SHORTLIST = 1000  # least number of candidates
 
@@ -178,37 +179,18 @@ def _check_request(k: Any, policy: str, label: Any = None) -> None:
 
 def choose(
     graph: Graph,
-    seeds: Ints,
+    seeds: Ints,  # positions, never chosen
     k: int,
-    doubt: Doubles,
+    doubt: Doubles,  # (n,) doubt about each label; for "likely", the probability of the class
     *,
     policy: str = "diverse",
-    among: Ints | None = None,
-    groups: Ints | None = None,
+    among: Ints | None = None,  # positions of the nodes to choose from, by default all
+    groups: Ints | None = None,  # (n,) predicted class number; "diverse" spreads suggestions over the classes
     side: str = "both",
     reached: Mask | None = None,
     options: SolveOptions = SolveOptions(),  # noqa: B008 - frozen
 ) -> tuple[Ints, Doubles]:
-    """Positions of the k nodes most worth labelling, best first, and the value of each.
-
-    Parameters
-    ----------
-    graph, seeds
-        The graph, and the positions of its seeds, which are never chosen.
-    k
-        Number of nodes; fewer are returned if there are not enough candidates.
-    doubt
-        (n,) how doubtful the label of each node is; for "likely", how probable the class is that is looked for.
-    policy
-        "margin" and "likely" use doubt alone, and "uncertainty" the doubt that the heat of a node reaches. "diverse"
-        also counts the nodes that are like it, but not like any seed or any earlier node of the batch.
-    among
-        Positions of the nodes to choose from; by default all.
-    groups
-        (n,) predicted class number of each node; "diverse" spreads the suggestions over the classes.
-    side, reached, options
-        As in `Reach`.
-    """
+    """Positions of the k nodes most worth labelling, best first, and the value of each; fewer if nodes are short."""
     allowed = np.full(graph.n_nodes, among is None)
     allowed[[] if among is None else among] = True
     allowed[seeds] = False
@@ -229,40 +211,24 @@ def choose(
 
 
 class Reach:
-    """How many errors a seed at each node could correct.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    seeds : ndarray of int
-        Positions of the seeds.
-    errors : ndarray of shape (n,)
-        Probability that the label of each node is wrong, or the cost of that.
-    side : {"both", "source", "edges"}
-        For a directed graph: the copies of a node on which seeds are held and labels are read.
-    reached : ndarray of bool, shape (n,), optional
-        The nodes that are connected to a seed, if they are known.
-    options : SolveOptions
-        Where to compute.
-    """
+    """How many errors a seed at each node could correct."""
 
     def __init__(
         self,
         graph: Graph,
         seeds: Ints,
-        errors: Doubles,
+        errors: Doubles,  # (n,) probability that the label of each node is wrong, or the cost of that
         *,
         side: str = "both",
-        reached: Mask | None = None,
+        reached: Mask | None = None,  # (n,) nodes that are connected to a seed, if known
         options: SolveOptions = SolveOptions(),  # noqa: B008 - frozen
     ) -> None:
         self.lifting, self.seeds, self.options = lift(graph, seeds, side=side), seeds, options
-        self.heat = self.lifting.conductance
-        self.held = np.zeros(self.heat.n, bool)
+        self.conductance = self.lifting.conductance
+        self.held = np.zeros(self.conductance.n, bool)
         self.held[self.lifting.boundary] = True
-        self.degree = self.heat.sums
-        source = np.zeros(self.heat.n)
+        self.degree = self.conductance.sums
+        source = np.zeros(self.conductance.n)
         for offset in self.lifting.offsets:
             source[offset : offset + graph.n_nodes] = errors
         source[self.held] = 0
@@ -279,7 +245,9 @@ class Reach:
         """Reached doubt and coldness of each node, to about 1 %."""
         free = ~self.held & (self.degree > 0)
         sources = np.stack([source, (1 - DAMPING) * self.degree], axis=1)
-        x = damped_heat(self.heat, self.degree, free, sources, DAMPING, kernels.thread_count(self.options.threads))
+        x = _damped_heat(
+            self.conductance, self.degree, free, sources, DAMPING, kernels.thread_count(self.options.threads)
+        )
         x[~self.held & (self.degree == 0)] = 0, 1
         return np.maximum(x, 0, dtype=np.float64)
 
@@ -287,9 +255,11 @@ class Reach:
         """About G(v, v): zero steps, returns after two steps and, in unreached components, the stationary share."""
         free = ~self.held & (self.degree > 0)
         inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
-        squared = None if self.heat.weights is None else self.heat.weights.astype(np.float32) ** 2
-        back = kernels.block(self.heat.n, 1, np.float32)
-        average_neighbours(self.heat._replace(weights=squared), inverse, inverse[:, None], back, self.options.threads)
+        squared = None if self.conductance.weights is None else self.conductance.weights.astype(np.float32) ** 2
+        back = kernels.block(self.conductance.n, 1, np.float32)
+        average_neighbours(
+            self.conductance._replace(weights=squared), inverse, inverse[:, None], back, self.options.threads
+        )
         peaks = inverse * (1 + DAMPING**2 * back[:, 0].astype(np.float64))
         return peaks + free * DAMPING**3 / (1 - DAMPING) / self._volumes(reached)
 
@@ -297,14 +267,44 @@ class Reach:
         """The sum of the degrees in the component of each node; infinite for reached nodes."""
         if reached is None:
             marks = self.held.astype(np.uint8)
-            kernels.active.reach(self.heat.indptr, self.heat.indices, marks)
+            kernels.active.reach(self.conductance.indptr, self.conductance.indices, marks)
             reached = marks > 0
         if not self.degree[~reached].any():
-            return np.full(self.heat.n, np.inf)
-        component = kernels.active.components(self.heat.indptr, self.heat.indices)
+            return np.full(self.conductance.n, np.inf)
+        component = kernels.active.components(self.conductance.indptr, self.conductance.indices)
         volume = np.bincount(component, self.degree)
         volume[component[self.held]] = np.inf
         return np.where(volume > 0, volume, np.inf)[component]
+
+
+def _damped_heat(
+    conductance: Csr, degree: Doubles, free: Mask, sources: Doubles, share: float, threads: int
+) -> NDArray[np.float32]:
+    """(n, 2) temperatures of free nodes, 0 elsewhere: the solution of ``(D - share A) x = sources`` by cg.
+
+    As in the solver `cg`, conjugate gradient is deflated by the constant: each direction is shifted so that as much
+    heat leaves as enters. Where walks mix fast, three or four iterations are then enough.
+    """
+    graph = in_type(conductance, np.float32)
+    diagonal = np.where(free, degree / share, 0).astype(np.float32)
+    leaving, group = _leaving(conductance, diagonal, degree, free), np.where(free, 0, -1).astype(np.int32)
+    x, r = (kernels.block(len(free), 2, np.float32) for _ in range(2))
+    np.multiply(sources, np.where(free, 1 / share, 0)[:, None], out=r, casting="same_kind")
+    descent = GroupDescent(graph, diagonal, Groups(leaving, group, diagonal, threads), x, r, threads)
+    descent.least = DAMPED_TOL**2 * descent.report.dot[:-1]
+    descent.balance()
+    for _ in range(MOST_DAMPED_STEPS):
+        if not (descent.report.dot[:-1] > descent.least).any():
+            break
+        descent.step()
+    return x
+
+
+def _leaving(conductance: Csr, diagonal: NDArray[np.float32], degree: Doubles, free: Mask) -> NDArray[np.float32]:
+    """The heat that leaves each node if all free nodes are at temperature 1."""
+    _, ends, weights = conductance.entries_at(np.flatnonzero(~free))
+    to_held = np.bincount(ends, weights, minlength=len(free))
+    return np.where(free, diagonal - degree + to_held, 0).astype(np.float32)
 
 
 def _spread_out(reach: Reach, free: Ints, values: Doubles, k: int, groups: Ints) -> tuple[Ints, Doubles]:

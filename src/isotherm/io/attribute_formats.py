@@ -21,26 +21,12 @@ from isotherm.io.memory import Budget, joined
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input
 
-__all__ = ["NodeAttributes", "gexf_labels", "gml_labels", "graphml_labels", "read_gexf", "read_gml", "read_graphml"]
-
 MOST_SHOWN = 8
 CHECKED = 1 << 16  # nodes or edges after which memory is checked again
 
 
 class NodeAttributes:
-    """The attributes of the nodes of a file, of which at most two are kept.
-
-    Parameters
-    ----------
-    path
-        The name of the file, for messages.
-    id
-        The attribute that is to be the id of each node; None for the id that the format has.
-    label
-        The attribute that has the labels; None to find it by its name.
-    labels
-        Whether labels are wanted at all.
-    """
+    """The attributes of the nodes of a file, of which at most two are kept."""
 
     def __init__(self, path: str, id: Pick = None, label: Pick = None, *, labels: bool = False) -> None:  # noqa: A002
         self.path, self.picks = path, {"id": id, "label": label}
@@ -87,10 +73,10 @@ class NodeAttributes:
         for node in nodes:
             text = found.get(node, "")
             if not text:
-                raise FileError(f"{self.path}: the node {shorten(node)} has no {self._told('id')}; add it")
+                raise FileError(f"{self.path}: the node {shorten(node)} has no {self._name_of('id')}; add it")
             if text in seen:
                 both = f"{shorten(seen[text])} and {shorten(node)}"
-                raise FileError(f"{self.path}: the nodes {both} have the same {self._told('id')}, {shorten(text)}")
+                raise FileError(f"{self.path}: the nodes {both} have the same {self._name_of('id')}, {shorten(text)}")
             seen[text] = node
         return {node: text for text, node in seen.items()}
 
@@ -99,10 +85,10 @@ class NodeAttributes:
         ids, found = self.ids(nodes), self._filled("label", nodes)
         labels = {ids[node]: text for node, text in found.items() if text.strip()}
         if not labels:
-            raise FileError(f"{self.path} has no seeds: no node has a {self._told('label')}; fill some in")
+            raise FileError(f"{self.path} has no seeds: no node has a {self._name_of('label')}; fill some in")
         return labels, str(self._choice().get("label", self.picks["label"]))
 
-    def _told(self, role: str) -> str:
+    def _name_of(self, role: str) -> str:
         return shorten(self._choice().get(role, self.picks[role]))
 
     def _filled(self, role: str, nodes: Iterable[str]) -> Mapping[str, str]:
@@ -174,7 +160,7 @@ class _Document(ABC):
         self.target: list[str] = []
         self.weights: list[float] = []
         self.directed: bool | None = None
-        self.text: list[str] | None = None  # of the open element, if it is a weight or an attribute that is wanted
+        self.text: list[str] | None = None  # text of the open element, if it is a weight or a wanted attribute
         self.data_key: str | None = None  # the key of that attribute
         self.in_node = False
         self.parser: Any = expat.ParserCreate(namespace_separator=" ")
@@ -284,7 +270,7 @@ class _GraphML(_Document):
     root = "graphml"
     default_directed: bool | None = None
     in_edge = in_key = False
-    node_key: str | None = None  # of the <key> that is open, if it is for nodes
+    node_key: str | None = None  # id of the open <key>, if it is for nodes
 
     def start(self, name: str, attributes: Attributes) -> None:
         if name == "node":

@@ -20,8 +20,6 @@ from isotherm.io.sniffing import Dialect
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Batch", "EdgeBatch", "Table", "ahead", "checked_ids", "checked_weights", "missing_id"]
-
 Floats: TypeAlias = NDArray[np.floating]
 Item = TypeVar("Item")
 
@@ -49,24 +47,12 @@ class EdgeBatch(NamedTuple):
 
 
 class Table(ABC):
-    """An open table: its columns are known, its rows are still to be read.
+    """An open table: its columns are known, its rows are still to be read."""
 
-    Attributes
-    ----------
-    names
-        The name of each column, None where it has none.
-    dialect
-        How delimited text is written; None for other tables.
-    height
-        The number of rows, if it is known.
-    values
-        What the first values of each column are, if it is known.
-    """
-
-    names: tuple[str | None, ...]
-    dialect: Dialect | None = None
-    height: int | None = None
-    values: tuple[Values, ...] = ()
+    names: tuple[str | None, ...]  # the name of each column, None where it has none
+    dialect: Dialect | None = None  # how delimited text is written; None for other tables
+    height: int | None = None  # the number of rows, if it is known
+    values: tuple[Values, ...] = ()  # what the first values of each column are, if it is known
 
     @abstractmethod
     def batches(self, places: Mapping[str, int], numbers: frozenset[str] = frozenset()) -> Iterator[Batch]:

@@ -12,23 +12,7 @@ from typing import Any, TypeAlias
 from isotherm.errors import Option
 from isotherm.files import FileError
 from isotherm.io.errors import UnclearError, shorten
-from isotherm.io.file_layout import Column, Values
-
-__all__ = [
-    "Names",
-    "edge_roles",
-    "end_pairs",
-    "header_names",
-    "is_index_name",
-    "is_time",
-    "is_time_or_id",
-    "label_place",
-    "named",
-    "node_places",
-    "seed_roles",
-    "sheet_places",
-    "unused_numbers",
-]
+from isotherm.io.file_layout import Column, Pick, Values
 
 Names: TypeAlias = Sequence[str | None]
 
@@ -130,7 +114,7 @@ def label_place(names: Names, taken: Sequence[int | None] | set[int | None]) -> 
 
 
 def node_places(names: Names, taken: Sequence[int | None] | set[int | None]) -> list[int]:
-    """The columns that may be those of nodes; one if a name is clearly better than the others.
+    """The columns that may hold nodes; only one if its name is clearly better than the others.
 
     >>> node_places(["account_id", "branch_id", "label"], {2}), node_places(["id", "name"], ())
     ([0, 1], [0])
@@ -262,6 +246,11 @@ def seed_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequen
         label = found_label
         node, label = table.pair({"node": node, "label": label}, taken, pairs)
     return table.distinct({"node": node, "label": label, **others})
+
+
+def picked_place(path: str, names: Names, pick: Pick, role: str) -> int | None:
+    """The position, from 0, of a column that the caller picks by name or number; None if there is no pick."""
+    return _Table(path, names, {role: pick}, ()).picked(role)
 
 
 def unused_numbers(names: Names, values: Sequence[Values], roles: Roles) -> list[str]:

@@ -30,20 +30,6 @@ from isotherm.io.tables import open_table
 if TYPE_CHECKING:
     pass
 
-__all__ = [
-    "EdgeTable",
-    "Edges",
-    "built",
-    "expanded",
-    "found_files",
-    "is_one_file",
-    "number_edges",
-    "open_edges",
-    "open_parts",
-    "opened_tables",
-    "read_edges",
-]
-
 TABLES = (*TEXTUAL, "parquet", "arrow")
 SUFFIXES = {suffix for name in TABLES for suffix in FORMATS[name].suffixes}
 SHORT_ROW = 8  # bytes; most rows of text are longer
@@ -51,43 +37,21 @@ MANY_ROWS = 1 << 27  # rows for which memory is reserved before they are read, a
 
 
 class Edges(NamedTuple):
-    """Edges as a table lists them.
-
-    Attributes
-    ----------
-    source, target
-        (m,) positions of the ends in ``nodes``.
-    weight
-        (m,) or None.
-    nodes
-        (n,) ids in order of first appearance, row by row, source before target.
-    layout
-        Which columns these are.
-    """
+    """Edges as a table lists them."""
 
     source: NDArray[np.integer]
     target: NDArray[np.integer]
-    weight: Floats | None
-    nodes: NDArray[Any]
-    layout: Layout
+    weight: Floats | None  # (m,) or None
+    nodes: NDArray[Any]  # (n,) ids in order of first appearance, row by row, source before target
+    layout: Layout  # which columns these are
 
 
 class EdgeTable(NamedTuple):
-    """A table of edges that was opened.
+    """A table of edges that was opened."""
 
-    Attributes
-    ----------
-    layout
-        Which columns are which.
-    height
-        The number of rows, if it is known.
-    batches
-        The edges, some rows at a time.
-    """
-
-    layout: Layout
-    height: int | None
-    batches: Iterator[EdgeBatch]
+    layout: Layout  # which columns are which
+    height: int | None  # the number of rows, if it is known
+    batches: Iterator[EdgeBatch]  # the edges, some rows at a time
 
 
 def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:

@@ -12,11 +12,9 @@ from typing import NoReturn
 from isotherm.errors import Option, Worded
 from isotherm.files import FileError
 
-__all__ = ["FileWarning", "UnclearError", "blaming", "is_panic", "need", "refuse", "shorten"]
-
 
 class UnclearError(FileError):
-    """A table whose columns cannot be told apart: its options are a choice to copy, and to correct."""
+    """A table whose columns are ambiguous: its options are a choice to copy and to correct."""
 
     @property
     def choice(self) -> tuple[Option, ...]:

@@ -4,8 +4,6 @@ import re
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-__all__ = ["DELIMITER_NAMES", "Column", "Layout", "Options", "Pick", "Values"]
-
 Pick: TypeAlias = str | int | None
 """A column: its name, its number from 1, or None to find it."""
 

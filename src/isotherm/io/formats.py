@@ -9,31 +9,15 @@ from isotherm.errors import Option
 from isotherm.files import STANDARD, FileError
 from isotherm.io.streams import COMPRESSIONS, only_member
 
-__all__ = ["FORMATS", "Format", "SourceFile", "format_of", "imported"]
-
 
 class Kind(NamedTuple):
-    """What is known about a format.
+    """What is known about a format."""
 
-    Attributes
-    ----------
-    suffixes
-        The ends of file names that stand for it.
-    compressible
-        Whether a file may be compressed as a whole, by gzip, Zstandard, bzip2, xz or zip.
-    reader
-        Where a graph is read from it, ``module:function`` in this package; None for tables of edges.
-    attributes
-        Whether nodes have attributes with names, of which one may be the id.
-    labels
-        Where labels of nodes are read from it, if it can hold them beside the graph.
-    """
-
-    suffixes: tuple[str, ...]
-    compressible: bool = True
-    reader: str | None = None
-    labels: str | None = None
-    attributes: bool = False
+    suffixes: tuple[str, ...]  # the ends of file names that stand for it
+    compressible: bool = True  # whether a file may be compressed as a whole, by gzip, Zstandard, bzip2, xz or zip
+    reader: str | None = None  # where a graph is read from it
+    labels: str | None = None  # where labels of nodes are read from it, if it can hold them together with the graph
+    attributes: bool = False  # whether nodes have attributes with names, of which one may be the id
 
 
 FORMATS: dict[str, Kind] = {

@@ -17,8 +17,6 @@ from isotherm.io.formats import FORMATS, Format, format_of, imported
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input, Progress
 
-__all__ = ["GraphFile", "read_graph", "read_graph_file"]
-
 SAMPLE = 10_000  # nodes that are searched for blanks
 FEW_EDGES = 4
 RARE = 0.05  # share of the edges that are isolated
@@ -60,7 +58,7 @@ def read_graph(
     ``.mtx`` ``.npz``                      A matrix, of MatrixMarket or of SciPy; rectangular: rows and columns are
                                            both nodes. Ids count from 1 in ``.mtx``, from 0 in ``.npz``.
     ``.mat``                               The only square matrix of a MATLAB file, or one named A; ids count from 1.
-    ``.graphml`` ``.gexf`` ``.gml``        Ids are those of the nodes, as text; in GML their labels, if all differ.
+    ``.graphml`` ``.gexf`` ``.gml``        Ids are the ids of nodes, as text; in GML their labels, if all differ.
     ``.net``                               Pajek; ids are the labels of vertices if all differ, else numbers from 1.
     ``.xlsx``                              The first sheet of an Excel file, as a table.
     ``.graph`` ``.metis``                  The METIS format; ids count from 1.

@@ -22,8 +22,6 @@ from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds_fi
 from isotherm.io.streams import Progress
 from isotherm.seeds import Seeds, as_seeds
 
-__all__ = ["LabelOptions", "MatchedLabels", "holds_labels", "match_labels", "read_labelled", "read_labels"]
-
 SHARED = ("delimiter", "header", "format", "encoding")  # parameters that edges and labels both have
 
 
@@ -44,21 +42,11 @@ class LabelOptions:
 
 
 class MatchedLabels(NamedTuple):
-    """Labels under the ids of a graph.
+    """Labels under the ids of a graph."""
 
-    Attributes
-    ----------
-    known
-        ``{node: label}``; each node has what the last file says about it.
-    weights
-        The weights of the seeds, if they were asked for.
-    files
-        What was read from each file, without rows that turned out to be headers.
-    """
-
-    known: dict[Any, Any]
-    weights: dict[Any, float | None] | None
-    files: list[SeedsFile]
+    known: dict[Any, Any]  # ``{node: label}``; each node has what the last file says about it
+    weights: dict[Any, float | None] | None  # the weights of the seeds, if they were asked for
+    files: list[SeedsFile]  # what was read from each file, without rows that turned out to be headers
 
 
 def read_labelled(
@@ -113,7 +101,7 @@ def read_labelled(
     delimiter, header, format, encoding
         How the edges are written, as for `read_graph`.
     labels_delimiter, labels_header, labels_format, labels_encoding
-        The same for the first file of labels; its encoding is by default that of the edges.
+        The same for the first file of labels; by default it has the encoding of the edges.
 
     Returns
     -------
@@ -143,7 +131,7 @@ def read_labelled(
     labels_format = labels_format or (format if seeds is None else None)
     if seeds is None and not holds_labels(names, labels_format):
         known = ", ".join(name for name, kind in FORMATS.items() if kind.labels is not None)
-        raise FileError(f"{names[0]} holds no labels beside the graph, as {known} files do; give a file of seeds")
+        raise FileError(f"{names[0]} holds no labels besides the graph, as {known} files do; give a file of seeds")
     options = LabelOptions(
         node=node,
         label=label,
@@ -188,19 +176,7 @@ def holds_labels(names: Sequence[str], format: str | None = None) -> bool:  # no
 def read_labels(
     names: Sequence[str], options: LabelOptions, *, after: Layout | None = None, others: Sequence[str] = ()
 ) -> list[SeedsFile]:
-    """Read files of labels.
-
-    Parameters
-    ----------
-    names
-        The files. How later ones are written is found anew, and their columns are named as in the first.
-    options
-        What the caller knows about the first file.
-    after
-        The layout of an earlier file, whose columns are taken unless the caller picks others.
-    others
-        Files that will be read too, of which one may be standard input.
-    """
+    """Read files of labels."""
     if [*names, *others].count(STANDARD) > 1:
         raise FileError("both files cannot be standard input: give the name of one of them")
     earlier = after if (options.node, options.label) == (None, None) else None
@@ -212,26 +188,14 @@ def read_labels(
 
 
 def match_labels(
-    files: Iterable[SeedsFile],
+    files: Iterable[SeedsFile],  # what `read_labels` gave
     graph: GraphFile,
     edges: str,
     *,
-    drop_missing: bool = False,
-    classes: Iterable[Any] = (),
+    drop_missing: bool = False,  # whether to leave out labels of nodes that are not in the graph, with a warning
+    classes: Iterable[Any] = (),  # classes that are known already; labels become of their type
 ) -> MatchedLabels:
-    """Put labels under the ids of a graph, and merge those of several files.
-
-    Parameters
-    ----------
-    files
-        What `read_labels` gave.
-    graph, edges
-        The graph and the name of its file.
-    drop_missing
-        Whether to leave out labels of nodes that are not in the graph, with a warning.
-    classes
-        Classes that are known already; labels become of their type.
-    """
+    """Put labels under the ids of a graph, and merge the labels of several files."""
     known: dict[Any, Any] = {}
     weights: dict[Any, float | None] | None = None
     repaired, seen = [], set(classes)

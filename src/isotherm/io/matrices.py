@@ -30,20 +30,6 @@ from isotherm.io.formats import NETSET
 from isotherm.io.memory import Budget, joined
 from isotherm.io.streams import Input, opened, peek
 
-__all__ = [
-    "MODEL",
-    "graph_of",
-    "known_labels",
-    "mat_labels",
-    "netset_labels",
-    "npz_labels",
-    "read_mat",
-    "read_mtx",
-    "read_netset",
-    "read_npz",
-    "read_packed",
-]
-
 BANNER = (("matrix",), ("coordinate", "array"), ("real", "double", "integer", "pattern"), ("general", "symmetric"))
 LONGEST_BANNER = 1 << 10  # bytes
 SIZE_LINE = re.compile(rb"(?m)^(?!%).*\S.*$")
@@ -365,7 +351,7 @@ def read_netset(file: Input, options: Options) -> tuple[Graph, Layout]:
 
 
 def netset_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, Any], str]:
-    """The labels of a folder, from ``labels.npy``; of a rectangular matrix, the labels are those of its rows."""
+    """The labels of a folder, from ``labels.npy``; if the matrix is rectangular, they are labels of its rows."""
     name = "labels" if label is None else str(label)
     labels = _array(file.path, name)
     if labels is None:

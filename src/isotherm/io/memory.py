@@ -9,8 +9,6 @@ from pathlib import Path
 from isotherm.errors import Option
 from isotherm.files import FileError
 
-__all__ = ["Budget", "available_memory", "joined"]
-
 EDGE, WEIGHT, NODE = 80, 16, 120  # bytes while a graph is built, measured on tables of ten million edges
 CGROUPS = Path("/sys/fs/cgroup")
 UNLIMITED = 1 << 60  # what an old cgroup says if there is no limit

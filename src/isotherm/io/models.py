@@ -20,9 +20,7 @@ from isotherm.files import FileError, check_target, writing
 from isotherm.io.matrices import MODEL
 from isotherm.io.streams import Input
 
-__all__ = ["DAMAGE", "check_model", "damaged", "is_model", "read_model", "write_model"]
-
-VERSION = 4  # of the file format
+VERSION = 4  # version of the file format
 READABLE = (3, VERSION)  # 3: release 0.2.0
 CHECKSUM = "sha256"  # the name of the last array
 SUFFIX = ".npz"

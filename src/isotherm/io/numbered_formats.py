@@ -16,8 +16,6 @@ from isotherm.io.memory import Budget, joined
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input
 
-__all__ = ["read_metis", "read_pajek"]
-
 FIELD = re.compile(r'"([^"]*)"|(\S+)')
 DIRECTED = {"*edges": False, "*edgeslist": False, "*arcs": True, "*arcslist": True}
 

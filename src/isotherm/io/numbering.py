@@ -25,8 +25,6 @@ from isotherm.io.formats import SourceFile
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Codebook", "Numbering", "UnsuitableError", "ids_at", "keys_of", "numbering_of"]
-
 Words: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.int32]
 Places: TypeAlias = NDArray[np.int64]
@@ -50,20 +48,7 @@ class Codebook:
         return self._table.nbytes * 3 // 2
 
     def add(self, keys: Words, codes: Codes) -> Places:
-        """Number the ends of edges.
-
-        Parameters
-        ----------
-        keys
-            (4, rows), from `keys_of`.
-        codes
-            (2, rows), filled here with the positions of the sources and of the targets.
-
-        Returns
-        -------
-        array
-            Where new ids are, in order: twice the row, plus one for a target.
-        """
+        """Number the ends of edges."""
         self._reserve(2 * keys.shape[1])
         first: Places = kernels.active.number(self._table, self.size, *keys, *codes)
         self.size += len(first)

@@ -26,8 +26,6 @@ from isotherm.io.streams import Progress
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["WRITABLE", "as_series", "check_output", "check_parts", "write_rows", "write_table", "writing_parts"]
-
 WRITABLE = ("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx")
 SUFFIXES = ".csv, .tsv, .jsonl (these also with .gz or .zst), .parquet, .arrow or .xlsx"
 PARTS = "a folder of Parquet files"
@@ -117,13 +115,7 @@ def write_table(
 
 
 def check_output(path: str | os.PathLike[str], *, force: bool = False, format: str | None = None) -> None:  # noqa: A002 - as in write_rows
-    """Refuse a target that a table cannot be written to, before any work is done for it.
-
-    Raises
-    ------
-    FileError
-        If tables cannot be written in this format, or as in `isotherm.files.check_target`.
-    """
+    """Refuse a target that a table cannot be written to, before any work is done for it."""
     path = os.fspath(path)
     if os.path.isdir(path):  # rather than a file without a suffix
         check_target(path)

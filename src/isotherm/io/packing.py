@@ -32,12 +32,10 @@ from isotherm.io.graphs import read_graph
 from isotherm.io.memory import available_memory
 from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of
 
-__all__ = ["Buckets", "PackProgress", "balanced_bounds", "pack_edges"]
-
 PackProgress: TypeAlias = Callable[..., None]  # called with the share done, 1.0 and a note
 
 LEAST_MEMORY = 1 << 22  # bytes
-SORTING = 48  # bytes that are planned for sorting each entry, besides three copies of it; about half are needed
+SORTING = 48  # bytes planned per entry for sorting, in addition to three copies of it; about half are needed
 USUAL_MEMORY = 1 << 32  # bytes, if the system does not say what is free
 MOST_BUCKETS = 4096
 SAMPLE = 1 << 20  # ends of edges, by which buckets are balanced
@@ -75,7 +73,7 @@ def pack_edges(
 ) -> Graph:
     r"""Write edges as a packed graph, which may be larger than memory, and open it.
 
-    The graph is that of :func:`isotherm.read_graph`, with its nodes in ascending order of their ids. Ids of delimited
+    It is the graph of :func:`isotherm.read_graph`, with its nodes in ascending order of their ids. Ids of delimited
     text that are all whole numbers, written without leading zeros, are stored as integers.
 
     Parameters
@@ -205,17 +203,7 @@ def balanced_bounds(sample: NDArray[np.int64], n: int, buckets: int) -> NDArray[
 
 
 class Buckets:
-    """Entries of a matrix on disk, by ranges of rows.
-
-    Parameters
-    ----------
-    folder
-        Where the files are.
-    bounds
-        (k + 1,) first row of each range, and n.
-    weights
-        The type of the weights, or None.
-    """
+    """Entries of a matrix on disk, by ranges of rows."""
 
     def __init__(self, folder: Path, bounds: NDArray[np.int64], weights: np.dtype[Any] | None) -> None:
         self.bounds, self.weights = bounds, weights

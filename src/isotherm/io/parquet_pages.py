@@ -12,12 +12,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-__all__ = ["check_pages"]
-
 MAGIC = b"PAR1"
 LARGEST_FOOTER = 4 << 20  # bytes; a larger one would take seconds to decode here
 LARGEST_HEADER = 16 << 10  # bytes, with the statistics of a page
-DEEPEST = 20  # structs in each other; those of Parquet are seven deep
+DEEPEST = 20  # nesting of structs; Parquet needs seven levels
 UNREADABLE = (IndexError, KeyError, TypeError, AttributeError, struct.error, RecursionError)
 TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 7, 8, 9, 10, 12  # types of Thrift's compact protocol
 INTEGERS = (4, 5, 6)

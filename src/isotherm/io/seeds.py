@@ -21,23 +21,6 @@ from isotherm.io.streams import Input
 from isotherm.io.tables import open_table
 from isotherm.io.text import blocks
 
-__all__ = [
-    "Row",
-    "SeedsFile",
-    "distributions",
-    "label_sets",
-    "labels_like",
-    "match_seeds",
-    "read_communities",
-    "read_rows",
-    "read_seeds",
-    "read_seeds_file",
-    "seed_weights",
-    "shifted_by",
-    "single_labels",
-    "without_minus_one",
-]
-
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl", "xlsx")
 MOST_SHOWN = 5
 ROW = 300  # bytes of a row in memory
@@ -46,27 +29,13 @@ MEMBER = 200  # bytes of a member in memory
 
 
 class SeedsFile(NamedTuple):
-    """Seeds that were read.
+    """Seeds that were read."""
 
-    Attributes
-    ----------
-    name
-        The name of the file, for messages.
-    seeds
-        As `read_seeds` gives them.
-    layout
-        How the file is laid out.
-    weights
-        The weights of the seeds, if they were asked for.
-    without_first
-        Gives the same without the first row, if that may be a header: its texts occur nowhere else.
-    """
-
-    name: str
-    seeds: dict[Any, Any]
-    layout: Layout
-    weights: dict[Any, float | None] | None = None
-    without_first: "Callable[[], SeedsFile] | None" = None
+    name: str  # the name of the file, for messages
+    seeds: dict[Any, Any]  # as `read_seeds` gives them
+    layout: Layout  # how the file is laid out
+    weights: dict[Any, float | None] | None = None  # the weights of the seeds, if they were asked for
+    without_first: "Callable[[], SeedsFile] | None" = None  # gives the same without the first row
 
     def repaired(self, graph: Graph, *, header: str = "header") -> "SeedsFile":
         """The same without its first row, with a warning, if only the graph shows that this is a header.
@@ -116,7 +85,7 @@ def read_seeds(
 ) -> dict[Any, Any]:
     r"""Read known labels from a table: CSV, TSV, text, Parquet, Arrow or JSON lines; or from a file of a graph.
 
-    Columns besides node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
+    Columns except node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
     text; where all labels are integers, ``-1`` is an empty one, with a warning. In GraphML and GEXF, ``label`` is the
     attribute of nodes that has the labels; in an npz file, the array.
 
@@ -134,7 +103,7 @@ def read_seeds(
         As in `read_graph`.
     like
         The graph of these nodes. Ids that are text in the file and integers in the graph, or the other way round,
-        become those of the graph, see `match_seeds`.
+        become the ids of the graph, see `match_seeds`.
 
     Returns
     -------
@@ -207,7 +176,7 @@ def read_seeds_file(
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
     picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
     wanted = tuple(picks.values()) if after is None else tuple(after.names.values())
-    table = open_table(file, known.name, seeds=True, delimiter=delimiter, header=header, wanted=wanted)
+    table = open_table(file, known.name, rows="seeds", delimiter=delimiter, header=header, wanted=wanted)
     picks = picks if after is None else _picks_after(after, table, picks)
     layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
     rows = read_rows(file.name, table.batches(layout.places))
@@ -313,15 +282,6 @@ def match_seeds(seeds: Mapping[Any, Any], graph: Graph, *, missing: str = "raise
 
     A seed that is not in the graph is matched by its text if exactly one node has that text: ``"7"`` matches ``7``,
     and ``"007"`` does not.
-
-    Parameters
-    ----------
-    seeds
-        ``{node: label}``.
-    graph
-        The graph whose ids are wanted.
-    missing
-        What to do with seeds that are not in the graph: "raise" a ValueError that lists them, "drop" or "keep" them.
 
     Examples
     --------

@@ -32,8 +32,6 @@ from isotherm.io.columns import header_names
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import DELIMITER_NAMES, Values
 
-__all__ = ["Dialect", "Record", "records", "sniff"]
-
 SAMPLE = 1 << 16
 MOST_ROWS = 2000
 MOST_COLUMNS = 10_000
@@ -61,33 +59,15 @@ class Record(NamedTuple):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How delimited text is written.
+    """How delimited text is written."""
 
-    Attributes
-    ----------
-    delimiter
-        One character; a space stands for any run of spaces and tabs.
-    quoted
-        Whether fields may be quoted.
-    commented
-        Whether lines that begin with ``#`` or ``%`` are comments.
-    names
-        The name of each column; None without a header.
-    header
-        Whether there is one.
-    skip
-        The number of lines before the first row of data.
-    values
-        What the first values of each column are. If at least half of the weights are numbers, any other is an error.
-    """
-
-    delimiter: str
-    quoted: bool
-    commented: bool
-    names: tuple[str | None, ...] = ()
-    header: bool = False
-    skip: int = 0
-    values: tuple[Values, ...] = ()
+    delimiter: str  # one character; a space stands for any run of spaces and tabs
+    quoted: bool  # whether fields may be quoted
+    commented: bool  # whether lines that begin with ``#`` or ``%`` are comments
+    names: tuple[str | None, ...] = ()  # the name of each column; None without a header
+    header: bool = False  # whether there is one
+    skip: int = 0  # the number of lines before the first row of data
+    values: tuple[Values, ...] = ()  # what the first values of each column are
 
     @property
     def width(self) -> int:
@@ -158,50 +138,35 @@ class _Lines:
 
 
 def sniff(
-    path: str,
-    sample: bytes,
-    family: str,
+    path: str,  # the name of the file, for messages
+    sample: bytes,  # its first lines, whole
+    family: str,  # "csv", "tsv" or "text"
     *,
-    seeds: bool = False,
+    rows: str = "edges",  # what each row is: one of "edges", "seeds" or "vectors"
     delimiter: str | None = None,
     header: bool | None = None,
-    wanted: Sequence[object] = (),
+    wanted: Sequence[object] = (),  # the columns that the caller asks for
 ) -> Dialect:
-    """Find out how text is written from its first lines.
-
-    Parameters
-    ----------
-    path
-        The name of the file, for messages.
-    sample
-        Its first lines, whole.
-    family
-        "csv", "tsv" or "text".
-    seeds
-        Whether the rows are seeds rather than edges.
-    delimiter, header
-        What the caller knows already.
-    wanted
-        The columns that the caller asks for; if the first row has one of these names, it is a header.
-    """
+    """Find out how text is written from its first lines."""
     lines = sample.split(b"\n")
     top = 0 if family == "text" else _leading_comments(lines)
     body = b"\n".join(lines[top:])
-    dialect, rows = _split(path, body, family, _character(delimiter), top + 1)
+    vectors = rows == "vectors"
+    dialect, found = _split(path, body, family, _character(delimiter), top + 1, vectors)
     while top and family != "text" and not is_comment(lines[top - 1]):  # the first id may begin with a sign
         above = list(_readable(path, lines[top - 1], dialect, top))
-        if len(above) != 1 or len(above[0].fields) != len(rows[0].fields):
+        if len(above) != 1 or len(above[0].fields) != len(found[0].fields):
             break
-        rows, top = above + rows, top - 1
-    width = Counter(len(row.fields) for row in rows).most_common(1)[0][0]
-    even = [row.fields for row in rows if len(row.fields) == width]
+        found, top = above + found, top - 1
+    width = Counter(len(row.fields) for row in found).most_common(1)[0][0]
+    even = [row.fields for row in found if len(row.fields) == width]
     if header is None:
-        header = len(rows[0].fields) == width and _has_header(even, seeds, wanted)
+        header = len(found[0].fields) == width and (vectors or _has_header(even, rows == "seeds", wanted))
     names: tuple[str | None, ...] = (None,) * width
     if header:
-        names = tuple(name.strip() for name in rows[0].fields)
+        names = tuple(name.strip() for name in found[0].fields)
         names = (names[0] or "").lstrip("#% "), *names[1:]
-    skip = rows[0].last if header else rows[0].line - 1
+    skip = found[0].last if header else found[0].line - 1
     data = even[1:] if header else even
     values = tuple(map(_values, zip(*data, strict=True)))
     return Dialect(dialect.delimiter, dialect.quoted, dialect.commented, names, header, skip, values)
@@ -230,7 +195,9 @@ def _values(cells: Sequence[str]) -> Values:
     return Values(numeric, numeric and all(map(str.isdigit, cells)) and len(set(cells)) == len(cells))
 
 
-def _split(path: str, body: bytes, family: str, delimiter: str | None, first: int) -> tuple[Dialect, list[Record]]:
+def _split(
+    path: str, body: bytes, family: str, delimiter: str | None, first: int, any_width: bool
+) -> tuple[Dialect, list[Record]]:
     """The dialect by which most lines have the same number of fields, and the rows."""
     best, chosen = 0.0, None
     for candidate in delimiter or PREFERENCES[family].replace("," if _has_decimal_commas(body) else "", ""):
@@ -241,9 +208,11 @@ def _split(path: str, body: bytes, family: str, delimiter: str | None, first: in
     if chosen is None:
         dialect = _dialect(delimiter or PREFERENCES[family][0], family)
         rows = list(records(path, body, dialect, first))  # raises an error if a line is malformed
+        if any_width and rows:
+            return dialect, rows
         raise _one_column(path, dialect, rows)
     width = max(len(row.fields) for row in chosen[1])
-    if width > MOST_COLUMNS:
+    if width > MOST_COLUMNS and not any_width:
         remedy = "give one row for each edge or seed, and save a matrix as .mtx or .npz"
         raise FileError(f"{path} has {width:,} columns, but a table may have {MOST_COLUMNS:,}; {remedy}")
     return chosen

@@ -27,19 +27,6 @@ from isotherm.files import STANDARD, FileError
 from isotherm.io.errors import need, refuse
 from isotherm.io.memory import joined
 
-__all__ = [
-    "COMPRESSIONS",
-    "Input",
-    "Progress",
-    "decompressed",
-    "foreign",
-    "in_utf8",
-    "only_member",
-    "opened",
-    "peek",
-    "unzipped",
-]
-
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called with the bytes or rows done so far and the total, which is None if unknown."""
 
@@ -71,24 +58,12 @@ BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Input:
-    """Something to read: a path, or ``-`` for standard input.
+    """Something to read: a path, or ``-`` for standard input."""
 
-    Attributes
-    ----------
-    path
-        As the user wrote it, for messages.
-    compression
-        The suffix of its compression, such as ``.gz``, or None.
-    progress
-        Called with the number of bytes read.
-    encoding
-        How text is written, if not in UTF-8.
-    """
-
-    path: str
-    compression: str | None = None
-    progress: Progress | None = None
-    encoding: str | None = None
+    path: str  # as the user wrote it, for messages
+    compression: str | None = None  # the suffix of its compression, such as ``.gz``, or None
+    progress: Progress | None = None  # called with the number of bytes read
+    encoding: str | None = None  # how text is written, if not in UTF-8
 
     @property
     def name(self) -> str:

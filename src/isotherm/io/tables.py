@@ -23,21 +23,19 @@ from isotherm.io.text import blocks, open_text
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["ColumnTable", "ExcelTable", "JsonTable", "open_columns", "open_excel", "open_jsonl", "open_table"]
-
 
 def open_table(
     file: Input,
     format: str,  # noqa: A002 - as in read_graph
     *,
-    seeds: bool = False,
+    rows: str = "edges",
     delimiter: str | None = None,
     header: bool | None = None,
     wanted: tuple[object, ...] = (),
 ) -> Table:
-    """Open a table; what comes after the format is only for text, see `isotherm.io.sniffing.sniff`."""
+    """Open a table of "edges", "seeds" or "vectors"; options are only for text, see `isotherm.io.sniffing.sniff`."""
     if format in TEXTUAL:
-        return open_text(file, format, seeds=seeds, delimiter=delimiter, header=header, wanted=wanted)
+        return open_text(file, format, rows=rows, delimiter=delimiter, header=header, wanted=wanted)
     if format == "xlsx":
         return open_excel(file)
     return open_jsonl(file) if format == "jsonl" else open_columns(file, format)
@@ -94,7 +92,7 @@ def _scan(pl: Any, source: Path | BytesIO, kind: str) -> "pl.LazyFrame":
 
 
 def _values(rows: "pl.LazyFrame", name: str, dtype: "pl.DataType") -> Values:
-    """What the values of a column are; those of a column that may hold row numbers are looked at."""
+    """What the values of a column are; only a column that may hold row numbers is looked at."""
     if not is_index_name(name) or not dtype.is_integer():
         return Values(dtype.is_numeric())
     column = rows.select(name).head(SAMPLE).collect().to_series()
@@ -161,9 +159,14 @@ class JsonTable(Table):
             name = self.names[place]
             values = [row.get(name) for _, row in self.rows]
             kinds = {type(value) for value in values if value is not None}
-            if len(kinds) > 1 or not kinds <= {str, int, bool, float}:
+            if kinds == {int, float}:
+                values, kinds = [None if value is None else float(value) for value in values], {float}
+            if len(kinds) > 1 or not kinds <= {str, int, bool, float, list}:
                 found = " and ".join(sorted(kind.__name__ for kind in kinds))
                 raise FileError(f"{self.path}: the values of {name!r} are {found}; they must be of one kind")
+            if kinds == {list}:
+                with blaming(self.path, f"a table in which the lists of {name!r} have numbers"):
+                    values = [None if value is None else [_number(each) for each in value] for value in values]
             series.append(pl.Series(role, values, strict=True))
         yield Batch(pl.DataFrame(series), lambda row: f"line {self.rows[row][0]}")
 
@@ -179,6 +182,10 @@ def open_jsonl(file: Input) -> JsonTable:
     if not rows:
         raise FileError(f"{file.name} has no rows: it is empty; write it again, or give another file")
     return JsonTable(file.name, rows)
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else float(value)
 
 
 def _object(path: str, number: int, line: bytes) -> dict[str, Any]:

@@ -24,8 +24,6 @@ from isotherm.io.streams import Input
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["LONGEST", "Block", "TextTable", "blocks", "has_attributes", "open_text", "weights_only", "well_quoted"]
-
 PURPOSE = "reading CSV, TSV and text files"
 NO_ROW = re.compile(rb"(?m)^[ \t]*\r?\n|^[ \t]+\Z")
 NO_ROW_OR_COMMENT = re.compile(rb"(?m)^[#%]+(?:[ \t\r!][^\n]*)?(?:\n|\Z)|^[ \t]*\r?\n|^[ \t]+\Z")
@@ -50,19 +48,7 @@ class Block(NamedTuple):
 
 
 def blocks(path: str, pieces: Iterator[bytes], first: int, delimiter: str | None) -> Iterator[Block]:
-    """Text in blocks of whole rows.
-
-    Parameters
-    ----------
-    path
-        The name of the file, for messages.
-    pieces
-        The text, cut anywhere.
-    first
-        The number of its first line.
-    delimiter
-        The delimiter of fields that may be quoted; None if no field is quoted.
-    """
+    """Text in blocks of whole rows."""
     held: list[bytes] = []
     size, wanted = 0, BLOCK
     for piece in pieces:
@@ -177,7 +163,7 @@ def open_text(file: Input, family: str, **known: Any) -> TextTable:
     need("polars", PURPOSE)
     pieces = file.text()
     start, more = _start(pieces)
-    if not known.get("seeds") and has_attributes(start):
+    if known.get("rows", "edges") == "edges" and has_attributes(start):
         pieces = weights_only(chain([start], pieces))
         start, more = _start(pieces)
     if not start.strip():

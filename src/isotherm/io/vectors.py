@@ -1,79 +1,70 @@
 """Files to vectors: numeric columns or a column of lists, arrays of NumPy, or texts; also as features of nodes."""
 
 import os
-from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, load_npz
 
 from isotherm.errors import Option, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
-from isotherm.io.columns import CLEAR_LABELS, is_index_name, named, node_places
+from isotherm.io.batches import Table
+from isotherm.io.columns import CLEAR_LABELS, Names, is_index_name, named, node_places, picked_place
 from isotherm.io.errors import FileWarning, blaming, need, shorten
 from isotherm.io.file_layout import Column, Layout, Pick
-from isotherm.io.formats import format_of
+from isotherm.io.formats import TEXTUAL, format_of
 from isotherm.io.streams import Input
+from isotherm.io.tables import open_table
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["VectorsFile", "read_features", "read_vectors", "read_vectors_file"]
+ARRAYS = (".npy", ".npz")
+TABLES = (*TEXTUAL, "jsonl", "parquet", "arrow", "xlsx")
 
 
 class VectorsFile(NamedTuple):
-    """A table that was read.
+    """A table that was read."""
 
-    Attributes
-    ----------
-    vectors
-        The numbers, (n, p), dense or sparse; for texts their TF-IDF.
-    ids
-        The ids of the rows; None if they are counted from 0.
-    layout
-        How the file is laid out.
-    """
-
-    vectors: Any
-    ids: list[Any] | None
-    layout: Layout
+    vectors: Any  # the numbers, (n, p), dense or sparse; for texts their TF-IDF
+    ids: list[Any] | None  # the ids of the rows; None if they are counted from 0
+    layout: Layout  # how the file is laid out
 
 
 def read_vectors(
     path: str | os.PathLike[str],
     *,
     id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,
+    text: Pick = None,  # a column of texts, to be read in place of numbers: their words are weighted by TF-IDF
+    delimiter: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002 - as in read_graph
+    encoding: str | None = None,
 ) -> tuple[Any, list[Any] | None]:
     r"""Read a table of vectors, and the ids of its rows (None if they are counted from 0).
 
-    Parquet and Arrow files have a column of lists, or numeric columns. CSV and TSV have numeric columns below a header.
-    ``.npy`` has an array of two dimensions; ``.npz`` such an array, if it is named vectors or the only one, or a sparse
-    matrix of SciPy. A column that is named id, node or the like has the ids; one named label, class or the like is left
-    out.
-
-    Parameters
-    ----------
-    path
-        The file.
-    id
-        The column of ids, by name or by number from 1.
-    text
-        A column of texts, to be read in place of numbers: their words are weighted by TF-IDF.
+    Parquet and Arrow files and JSON lines have a column of lists, or numeric columns. CSV, TSV and Excel files have
+    numeric columns below a header. ``.npy`` has an array of two dimensions; ``.npz`` such an array, if it is named
+    vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids; one
+    named label, class or the like is left out.
 
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> table = Path(tempfile.mkdtemp()) / "table.csv"
     >>> _ = table.write_text("id,x,y\na,0,1\nb,2,3\n")
     >>> read_vectors(table)
     (array([[0., 1.],
            [2., 3.]]), ['a', 'b'])
     """
-    read = read_vectors_file(path, id=id, text=text)
+    read = read_vectors_file(
+        path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding
+    )
     return read.vectors, read.ids
 
 
@@ -82,18 +73,83 @@ def read_vectors_file(
     *,
     id: Pick = None,  # noqa: A002 - the name of the option
     text: Pick = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002 - as in read_graph
+    encoding: str | None = None,
 ) -> VectorsFile:
     """Read a table as `read_vectors` does, and say which columns were found."""
-    file = Input(os.fspath(path))
-    file.check()
-    if file.path.lower().endswith((".npy", ".npz")):
-        if id is not None or text is not None:
-            raise FileError(f"{file.name} has no columns with names: leave out the column of ids or texts")
-        return VectorsFile(_read_array(file), None, Layout(file.path[-3:].lower(), first_id=0))
-    kind = format_of(file.path).name
-    with blaming(file.name, f"a table in the format {kind}"):
-        frame = _read_frame(file, kind)
-    return _from_frame(file.name, kind, frame, id, text)
+    path = os.fspath(path)
+    Input(path).check()
+    if format == "npz" or (format is None and path.lower().endswith(ARRAYS)):
+        for name, value in {"id": id, "text": text, "delimiter": delimiter, "header": header}.items():
+            if value is not None:
+                message = "{path} is an array, which has no columns with names; leave out {option}"
+                raise FileError(message, path=path, option=Option(name))
+        return VectorsFile(_read_array(Input(path)), None, Layout(path[-3:].lower(), first_id=0))
+    known = format_of(path, format)
+    if known.name not in TABLES:
+        raise FileError(f"{path}: a table of vectors is {', '.join(TABLES)}, npy or npz, not {known.name}")
+    file = Input(path, known.compression, None, encoding)
+    table = open_table(file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=(id, text))
+    return _from_table(file.name, known.name, table, id, text)
+
+
+def read_features(
+    path: str | os.PathLike[str],
+    graph: Graph,
+    *,
+    id: Pick = None,  # noqa: A002 - the name of the option
+    text: Pick = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002 - as in read_graph
+    encoding: str | None = None,
+) -> Any:
+    """The features of the nodes of a graph, one row for each, in its order; dense or sparse as in the file.
+
+    Parameters
+    ----------
+    path, id, text, delimiter, header, format, encoding
+        As for `read_vectors`.
+    graph
+        The graph. Ids are compared as text; without a column of ids, rows are the nodes 0, 1, ... Rows of other nodes
+        are left out. Nodes without a row have zeros, with a warning.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, none of its rows is a node, or a node has two.
+    """
+    name = os.fspath(path)
+    read = read_vectors_file(
+        path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding
+    )
+    ids = range(read.vectors.shape[0]) if read.ids is None else read.ids
+    rows, places = _matched(name, ids, graph)
+    if len(rows) < graph.n_nodes:
+        lost = f"{graph.n_nodes - len(rows):,} of {graph.n_nodes:,} nodes have no features"
+        warn(FileWarning(f"{name}: {lost}; theirs are 0"))
+    if not issparse(read.vectors):
+        found = np.zeros((graph.n_nodes, read.vectors.shape[1]))
+        found[places] = read.vectors[rows]
+        return found
+    order = csr_array((np.ones(len(rows)), (places, rows)), shape=(graph.n_nodes, read.vectors.shape[0]))
+    return csr_array(order @ csr_array(read.vectors))
+
+
+def _matched(name: str, ids: Any, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows that are nodes, and the places of these nodes."""
+    known = {str(node): place for place, node in enumerate(graph.nodes.tolist())}
+    found = np.array([known.get(str(each), -1) for each in ids], dtype=np.int64)
+    rows = np.flatnonzero(found >= 0)
+    if not len(rows):
+        raise FileError(f"{name}: none of its {len(found):,} rows is a node of the graph; choose another column of ids")
+    nodes, counts = np.unique(found[rows], return_counts=True)
+    if counts.max() > 1:
+        twice = shorten(graph.nodes[nodes[counts.argmax()]])
+        raise FileError(f"{name}: the node {twice} has {counts.max()} rows; keep one of them")
+    return rows, found[rows]
 
 
 def _read_array(file: Input) -> Any:
@@ -115,61 +171,71 @@ def _read_array(file: Input) -> Any:
     )
 
 
-def _read_frame(file: Input, kind: str) -> "pl.DataFrame":
-    pl = need("polars", "reading tables")
-    source = BytesIO(file.content()) if kind in ("csv", "tsv", "jsonl") else file.source()
-    if kind == "parquet":
-        return pl.read_parquet(source)
-    if kind == "arrow":
-        return pl.read_ipc(source) if Path(file.path).suffix != ".stream" else pl.read_ipc_stream(source)
-    if kind == "jsonl":
-        return pl.read_ndjson(source)
-    if kind in ("csv", "tsv"):
-        return pl.read_csv(source, separator="," if kind == "csv" else "\t", infer_schema_length=10_000)
-    raise FileError(f"{file.name}: a table of vectors is csv, tsv, jsonl, parquet, arrow, npy or npz, not {kind}")
-
-
-def _from_frame(name: str, kind: str, frame: "pl.DataFrame", id: Pick, text: Pick) -> VectorsFile:  # noqa: A002
-    names = frame.columns
-    texts = None if text is None else _place(name, names, text, "text")
-    ids = _place(name, names, id, "id") if id is not None else _id_place(frame, texts)
-    roles: dict[str, Column | None] = {"id": None if ids is None else Column(ids + 1, names[ids])}
+def _from_table(path: str, kind: str, table: Table, id: Pick, text: Pick) -> VectorsFile:  # noqa: A002
+    names = table.names
+    texts, picked = (picked_place(path, names, pick, role) for pick, role in ((text, "text"), (id, "id")))
+    label = named(names, CLEAR_LABELS, {texts, picked})
+    likely = node_places(names, {texts, label}) + [place for place, name in enumerate(names) if is_index_name(name)]
+    raw = _frame(table, {texts, picked, *likely})
+    typed, as_ids = (lambda column: column, lambda column: column) if table.dialect is None else (_typed, _as_ids)
+    if picked is None:
+        ids = next((place for place in likely if _identifies(as_ids(raw.to_series(place)))), None)
+    else:
+        ids = picked
+    frame = raw.with_columns(map(typed, raw.iter_columns()))
+    roles = {"id": None if ids is None else Column(ids + 1, names[ids])}
     if texts is not None:
         roles["text"] = Column(texts + 1, names[texts])
-        vectors, label = _tf_idf(name, frame.to_series(texts)), None
+        vectors = _tf_idf(path, frame.to_series(texts), _title(names, texts))
     else:
-        label = named(names, CLEAR_LABELS, {ids})
-        places = _vector_places(name, frame, {ids, label})
-        vectors = _numbers(name, frame, places)
+        places = _vector_places(path, frame, {ids, label})
+        vectors = _numbers(path, frame, places)
         roles["vectors"] = Column(places[0] + 1, names[places[0]])
         roles["to"] = Column(places[-1] + 1, names[places[-1]]) if len(places) > 1 else None
-    found = None if ids is None else frame.to_series(ids).to_list()
+    found = None if ids is None else as_ids(raw.to_series(ids)).to_list()
     if found is not None and None in found:
-        raise FileError(f"{name}, row {found.index(None) + 1}: the id is empty; fill it in, or drop the row")
-    return VectorsFile(vectors, found, Layout(kind, roles, first_id=0 if found is None else None))
+        raise FileError(f"{path}, row {found.index(None) + 1}: the id is empty; fill it in, or drop the row")
+    return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=0 if found is None else None))
 
 
-def _place(path: str, names: Sequence[str], pick: Pick, role: str) -> int:
-    if pick in names:
-        return list(names).index(str(pick))
-    if str(pick).isdigit() and 1 <= int(str(pick)) <= len(names):
-        return int(str(pick)) - 1
-    shown = ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")
-    raise FileError(
-        "{path} has no column {pick} for {role}: choose one of {shown}",
-        path=path,
-        pick=repr(pick),
-        role=Option(role),
-        shown=shown,
-    )
+def _frame(table: Table, not_numbers: set[int | None]) -> "pl.DataFrame":
+    """All columns of a table; text that is not parsed as numbers stays text."""
+    pl = need("polars", "reading tables")
+    places = {str(place): place for place in range(len(table.names))}
+    numeric = {str(place) for place, values in enumerate(table.values) if values.numeric and place not in not_numbers}
+    frames = [batch.frame for batch in table.batches(places, frozenset(numeric))]
+    return pl.concat(frames, how="vertical_relaxed")
 
 
-def _id_place(frame: "pl.DataFrame", texts: int | None) -> int | None:
-    """The column of ids: the first that is named so and has each value once."""
-    names, label = frame.columns, named(frame.columns, CLEAR_LABELS, {texts})
-    places = node_places(names, {texts, label}) + [place for place, name in enumerate(names) if is_index_name(name)]
-    good = (place for place in places if _identifies(frame.to_series(place)))
-    return next(good, None)
+def _typed(column: "pl.Series") -> "pl.Series":
+    """A column of texts as numbers or truth values, if all of them are; empty ones are null."""
+    import polars as pl
+
+    if column.dtype != pl.String:
+        return column
+    given = column.set(column.str.strip_chars() == "", None)
+    numbers = given.str.strip_chars().cast(pl.Float64, strict=False)
+    if numbers.null_count() == given.null_count():
+        return numbers
+    return given == "true" if given.is_in(["true", "false"]).all() else given
+
+
+def _as_ids(column: "pl.Series") -> "pl.Series":
+    """Ids of delimited text: integers if all are written as such, else text; numbers with fractions are no ids."""
+    import polars as pl
+
+    typed = _typed(column)
+    if column.dtype != pl.String or typed.dtype != pl.Float64:
+        return typed
+    given = column.set(column.str.strip_chars() == "", None)
+    whole = given.cast(pl.Int64, strict=False)
+    if whole.null_count() == given.null_count() and (whole.cast(pl.String) == given).all():
+        return whole
+    return given if given.str.contains(r"^[0-9]+$").all() else typed
+
+
+def _title(names: Names, place: int) -> str:
+    return names[place] or str(place + 1)
 
 
 def _identifies(column: "pl.Series") -> bool:
@@ -178,101 +244,50 @@ def _identifies(column: "pl.Series") -> bool:
 
 def _vector_places(path: str, frame: "pl.DataFrame", left_out: set[int | None]) -> list[int]:
     free = [place for place in range(frame.width) if place not in left_out]
-    lists = [place for place in free if str(frame.dtypes[place]).startswith(("List", "Array"))]
+    lists = [place for place in free if _holds_lists(frame.to_series(place))]
     if len(lists) > 1:
         raise FileError(f"{path} has {len(lists)} columns of lists: keep the one with the vectors")
     places = lists or [
         place for place in free if frame.dtypes[place].is_numeric() or str(frame.dtypes[place]) == "Boolean"
     ]
     if not places:
-        raise FileError(
-            "{path} has no numeric columns and no column of lists: name a column of texts with {text}, or encode them",
-            path=path,
-            text=Option("text"),
+        message = (
+            "{path} has no numeric columns and no column of lists: name a column of texts with {text}, or encode them"
         )
+        raise FileError(message, path=path, text=Option("text"))
     return places
+
+
+def _holds_lists(column: "pl.Series") -> bool:
+    return str(column.dtype).startswith(("List", "Array"))
 
 
 def _numbers(path: str, frame: "pl.DataFrame", places: list[int]) -> Any:
     import polars as pl
 
     columns = frame.select(frame.columns[place] for place in places)
-    if not str(columns.dtypes[0]).startswith(("List", "Array")):
+    if not _holds_lists(columns.to_series(0)):
         narrow = all(dtype == pl.Float32 for dtype in columns.dtypes)
         return columns.cast(pl.Float32 if narrow else pl.Float64).to_numpy()
     column = columns.to_series()
-    lengths = (
-        column.cast(pl.List(pl.Float64)).list.len() if str(column.dtype).startswith("Array") else column.list.len()
-    )
+    column = column.arr.to_list() if str(column.dtype).startswith("Array") else column
+    lengths = column.list.len()
     if lengths.null_count() or lengths.n_unique() != 1:
         row = next(place for place, length in enumerate(lengths) if length is None or length != lengths[0])
-        raise FileError(f"{path}, row {row + 1}: the list has not as many numbers as that of the first row")
+        raise FileError(f"{path}, row {row + 1}: the list has a different length from the first row")
     exploded = column.explode()
     kind = np.float32 if exploded.dtype == pl.Float32 else np.float64
     return exploded.cast(pl.Float64).fill_null(float("nan")).to_numpy().astype(kind).reshape(len(column), -1)
 
 
-def _tf_idf(path: str, texts: "pl.Series") -> Any:
+def _tf_idf(path: str, texts: "pl.Series", title: str) -> Any:
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if str(texts.dtype) not in ("String", "Categorical"):
-        raise FileError(f"{path}: the column {texts.name} holds {texts.dtype}, not texts; choose another column")
+        raise FileError(f"{path}: the column {title} holds {texts.dtype}, not texts; choose another column")
     words = texts.cast(str).fill_null("").to_list()
     try:
         found = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, min_df=2 if len(words) > 100 else 1)
-        vectors = found.fit_transform(words)
+        return found.fit_transform(words)
     except ValueError:
-        raise FileError(f"{path}: the column {texts.name} has no words; choose another column") from None
-    assert issparse(vectors)
-    return vectors
-
-
-def read_features(
-    path: str | os.PathLike[str],
-    graph: Graph,
-    *,
-    id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,
-) -> Any:
-    """The features of the nodes of a graph, one row for each, in its order; dense or sparse as in the file.
-
-    Parameters
-    ----------
-    path, id, text
-        As for `isotherm.io.vectors.read_vectors`.
-    graph
-        The graph. Ids are compared as text; without a column of ids, rows are the nodes 0, 1, ... Rows of other nodes
-        are left out. Nodes without a row have zeros, with a warning.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, none of its rows is a node, or a node has two.
-    """
-    name = os.fspath(path)
-    read = read_vectors_file(path, id=id, text=text)
-    ids = range(read.vectors.shape[0]) if read.ids is None else read.ids
-    rows, places = _matched(name, ids, graph)
-    if len(rows) < graph.n_nodes:
-        lost = f"{graph.n_nodes - len(rows):,} of {graph.n_nodes:,} nodes have no features"
-        warn(FileWarning(f"{name}: {lost}; theirs are 0"))
-    if not issparse(read.vectors):
-        found = np.zeros((graph.n_nodes, read.vectors.shape[1]))
-        found[places] = read.vectors[rows]
-        return found
-    order = csr_array((np.ones(len(rows)), (places, rows)), shape=(graph.n_nodes, read.vectors.shape[0]))
-    return csr_array(order @ csr_array(read.vectors))
-
-
-def _matched(name: str, ids: Any, graph: Graph) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """The rows that are nodes, and the places of these nodes."""
-    known = {str(node): place for place, node in enumerate(graph.nodes.tolist())}
-    found = np.array([known.get(str(each), -1) for each in ids], dtype=np.int64)
-    rows = np.flatnonzero(found >= 0)
-    if not len(rows):
-        raise FileError(f"{name}: none of its {len(found):,} rows is a node of the graph; choose another column of ids")
-    nodes, counts = np.unique(found[rows], return_counts=True)
-    if counts.max() > 1:
-        twice = shorten(graph.nodes[nodes[counts.argmax()]])
-        raise FileError(f"{name}: the node {twice} has {counts.max()} rows; keep one of them")
-    return rows, found[rows]
+        raise FileError(f"{path}: the column {title} has no words; choose another column") from None

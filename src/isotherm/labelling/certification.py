@@ -18,8 +18,6 @@ from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
 from isotherm.seeds import Seeds
 
-__all__ = ["certain_codes", "certified", "until_certain"]
-
 TOLERANCES = (1e-2, 1e-3, 1e-4, 1e-6, 1e-8)  # tried in turn with stop="labels"
 
 

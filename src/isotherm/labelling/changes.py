@@ -11,20 +11,11 @@ from isotherm.graphs import Graph
 from isotherm.seeds import Seeds
 from isotherm.seeds.reading import label_sets, soft_seeds
 
-__all__ = ["changed_seeds", "in_classes", "warm_start"]
-
 
 def changed_seeds(seeds: Seeds, add: Mapping[Any, Any], remove: Iterable[Any], graph: Graph) -> Seeds:
     """Add and remove seeds; a node that is already a seed takes its new label or set of labels.
 
     A class without seeds is dropped. If seeds have sets of labels, all labels are kept, so that columns do not move.
-
-    Raises
-    ------
-    ValueError
-        If a node to be removed is not a seed, or is also to be added, or as in `soft_seeds`.
-    TypeError
-        If ``add`` is not a mapping, ``remove`` is a single string, or as in `soft_seeds`.
     """
     if not isinstance(add, Mapping):
         raise TypeError(f"seeds to add must be a mapping of nodes to labels, not {type(add).__name__}")

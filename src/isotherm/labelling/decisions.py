@@ -15,8 +15,6 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.seeds import Seeds
 
-__all__ = ["DECISIONS", "Balanced", "Decision", "FittedDecision", "Probable", "class_factors", "sampled_nodes"]
-
 SAMPLE = 200_000  # probabilities that a decision looks at, enough to see a class of one node in a thousand
 
 
@@ -108,21 +106,14 @@ DECISIONS: dict[str, Decision] = {decision.name: decision for decision in (Balan
 class FittedDecision:
     """A decision for one graph.
 
-    Attributes
-    ----------
-    rule : Decision
-        The decision.
-    mean : ndarray of shape (K,)
-        Usual probability of each class: the geometric mean of its mean over the nodes and its share among the seeds.
-        These are about the same if seeds were drawn at random, but not if they were drawn class by class. The decision
-        may temper it.
-    weights : ndarray of shape (K,), optional
-        The ``class_weight`` of each class.
+    The usual probability of a class is the geometric mean of its mean over the nodes and its share among the seeds.
+    These are about the same if seeds were drawn at random, but not if they were drawn class by class. The decision may
+    temper it.
     """
 
     rule: Decision
-    mean: Doubles
-    weights: Doubles | None = None
+    mean: Doubles  # (K,) usual probability of each class
+    weights: Doubles | None = None  # the ``class_weight`` of each class
 
     @classmethod
     def of(cls, rule: Decision, chances: Doubles, seeds: Seeds, weights: Doubles | None = None) -> "FittedDecision":

@@ -14,8 +14,6 @@ from isotherm.labelling.outcomes import needed_memory
 from isotherm.labelling.settings import Settings
 from isotherm.probability.evidence import structure_is_cheap
 
-__all__ = ["Estimate", "check_memory", "estimate_fit"]
-
 BASE = 150 << 20  # bytes of the process itself
 NODE = 80  # bytes for each node besides blocks and classes: degrees, scales, masks, codes
 CLASS = 16  # bytes for each node and class: temperatures, scores, probabilities
@@ -30,21 +28,11 @@ STRUCTURE = 1000  # bytes for each node while the spectrum of a graph is found
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a fit will take.
+    """What a fit will take."""
 
-    Attributes
-    ----------
-    memory : int
-        Bytes that the process holds by itself.
-    mapped : int
-        Bytes of a packed graph that are mapped.
-    seconds : float
-        About how long it takes; graphs on which solvers converge slowly take several times as long.
-    """
-
-    memory: int
-    mapped: int
-    seconds: float
+    memory: int  # bytes that the process holds by itself
+    mapped: int  # bytes of a packed graph that are mapped
+    seconds: float  # about how long it takes; graphs on which solvers converge slowly take several times as long
 
     def __str__(self) -> str:
         mapped = f", {_size(self.mapped)} mapped" if self.mapped else ""

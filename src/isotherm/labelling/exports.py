@@ -13,17 +13,6 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.rows import Column, Columns, Rows, rows
 from isotherm.notebooks import facts, table
 
-__all__ = [
-    "CONTAINERS",
-    "check_container",
-    "contained",
-    "summary",
-    "to_igraph",
-    "to_networkx",
-    "to_pandas",
-    "to_polars",
-]
-
 MOST_CLASSES = 10  # classes in the HTML
 CONTAINERS = ("default", "pandas", "polars")
 
@@ -53,12 +42,14 @@ def _joined(fit: Fit, wanted: Columns) -> Rows:
 
 
 def _for_pandas(pandas: Any, values: Column) -> Any:
-    missing = np.ma.getmaskarray(values)
-    if values.dtype.kind == "i" and missing.any():
-        return pandas.arrays.IntegerArray(np.ma.getdata(values).astype(np.int64), missing)
-    if values.dtype.kind == "f":
-        return np.ma.filled(values, np.nan)
-    return np.ma.filled(values.astype(object), None) if missing.any() else np.ma.getdata(values)
+    missing, data = np.ma.getmaskarray(values), np.ma.getdata(values)
+    if not missing.any():
+        return data
+    if values.dtype.kind == "i":
+        return pandas.arrays.IntegerArray(data.astype(np.int64), missing)
+    found = data.astype(object)
+    found[missing] = None
+    return found
 
 
 def to_networkx(fit: Fit, G: Any, label: str, confidence: str) -> Any:
@@ -83,7 +74,7 @@ def to_igraph(fit: Fit, G: Any, label: str, confidence: str) -> Any:
 
 
 def _by_node(fit: Fit, nodes: list[Any]) -> Iterable[tuple[Any, Any, Any]]:
-    """Node, label (None for none) and confidence; lists of these where a node may have several labels."""
+    """Node, label (None for none) and confidence; lists, by class, where a node may have several labels."""
     if set(nodes) != set(fit.graph.nodes.tolist()):
         raise ValueError("G has other nodes than the graph of the fit: give that graph, or none to get a new one")
     whole = _joined(fit, Columns())
@@ -91,10 +82,9 @@ def _by_node(fit: Fit, nodes: list[Any]) -> Iterable[tuple[Any, Any, Any]]:
     if not fit.outcome.several:
         return triples
     sets: dict[Any, tuple[list[Any], list[float]]] = {node: ([], []) for node in nodes}
-    for node, label, certainty in triples:
-        if label is not None:
-            sets[node][0].append(label)
-            sets[node][1].append(certainty)
+    for node, label, certainty in sorted((row for row in triples if row[1] is not None), key=lambda row: row[1]):
+        sets[node][0].append(label)
+        sets[node][1].append(certainty)
     return ((node, *pair) for node, pair in sets.items())
 
 

@@ -36,8 +36,6 @@ from isotherm.seeds import Seeds
 if TYPE_CHECKING:
     from isotherm.probability.label_odds import LabelOdds
 
-__all__ = ["Fit"]
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:

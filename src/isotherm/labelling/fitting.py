@@ -19,32 +19,17 @@ from isotherm.probability.learning import Learnt, Panel, dirichlet_problem, lear
 from isotherm.probability.node_features import FeatureField
 from isotherm.seeds import Seeds
 
-__all__ = ["fit", "has_probabilities"]
-
 
 def fit(
     graph: Graph,
     seeds: Seeds,
     settings: Settings,
-    evidence: Evidence | None = None,
+    evidence: Evidence | None = None,  # what is known about nodes besides links; only for decisions on probabilities
     *,
-    before: Fit | None = None,
-    progress: Progress | None = None,
+    before: Fit | None = None,  # with other seeds; its temperatures and what it learnt are reused
+    progress: Progress | None = None,  # called after each iteration with its number and the present error
 ) -> Fit:
-    """Label all nodes of a graph.
-
-    Parameters
-    ----------
-    graph, seeds, settings
-        The inputs, and the parameters of the classifier.
-    evidence
-        What is known about nodes besides links; only for decisions on probabilities.
-    before
-        A fit of the same graph with other seeds. Its temperatures are corrected, or the solve begins with them; what
-        hidden seeds taught is kept if few seeds changed.
-    progress
-        Called after each iteration with its number and the present error.
-    """
+    """Label all nodes of a graph."""
     _check_applicable(graph, seeds, settings)
     if graph.is_packed:
         from isotherm.labelling.estimate import check_memory
@@ -85,7 +70,8 @@ def _decide(
     graph, options = problem.graph, settings.solving
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
-    panel = None if evidence is None else Panel(evidence, graph, seeds, options)
+    one_class = seeds.n_classes == 1  # then nothing is to be told apart, and evidence says nothing
+    panel = None if evidence is None or one_class else Panel(evidence, graph, seeds, options)
     learnt, earlier = None, _taught(before, settings)
     if earlier is not None and not (evidence is not None and evidence.beyond_links):
         learnt = earlier.moved(seeds, field.mean, panel)

@@ -16,8 +16,6 @@ from isotherm.seeds.encoding import Labels, is_unknown
 from isotherm.seeds.reading import has_label_sets
 from isotherm.seeds.series import has_index
 
-__all__ = ["checked_matrix", "filled", "graph_and_labels", "new_edges", "nodes_in"]
-
 
 def graph_and_labels(estimator: Any, X: Any, y: Any, weight: Any) -> tuple[Graph, Any, Any]:
     """The graph, the labels and the weights of seeds that `fit` was given, for `as_seeds` to read."""

@@ -30,8 +30,6 @@ from isotherm.labelling.settings import Settings
 from isotherm.seeds import Seeds
 from isotherm.seeds.hiding import deal
 
-__all__ = ["TOO_FEW", "Hidden", "LabelSets", "find_label_sets", "hide"]
-
 FOLDS = 3  # folds of hidden seeds; each fold hides a third of the seeds,
 SMALL_FOLDS = 10  # or a tenth if they have MANY labels, which disturbs the temperatures less
 MOST_LABELS = 60  # the shift is fitted to at most this many labels
@@ -59,33 +57,15 @@ class Hidden(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """Any number of labels for each node: an outcome, see `isotherm.labelling.outcomes`.
+    """Any number of labels for each node: an outcome, see `isotherm.labelling.outcomes`."""
 
-    Attributes
-    ----------
-    solution : Solution
-        With temperatures of shape (n, L), or (n, 0) if they would take too much memory.
-    seeds : Seeds
-        The seeds.
-    labels : csr_array of bool, shape (n, L)
-        Which nodes have which labels.
-    warmth : csr_array of shape (n, L)
-        The temperatures of these labels, at the same entries.
-    thresholds : ndarray of shape (L,)
-        A node has a label if its temperature is above the threshold of the label.
-    reached : ndarray of bool, shape (n,)
-        Nodes that are connected to a seed.
-    hidden : Hidden, optional
-        The hidden seeds, if they were needed for the thresholds.
-    """
-
-    solution: Solution
+    solution: Solution  # with temperatures of shape (n, L), or (n, 0) if they would take too much memory
     seeds: Seeds
-    labels: csr_array
-    warmth: csr_array
-    thresholds: Doubles
-    reached: Mask
-    hidden: Hidden | None = None
+    labels: csr_array  # which nodes have which labels
+    warmth: csr_array  # the temperatures of these labels, at the same entries
+    thresholds: Doubles  # a node has a label if its temperature is above the threshold of the label
+    reached: Mask  # nodes that are connected to a seed
+    hidden: Hidden | None = None  # the hidden seeds, if they were needed for the thresholds
     several: ClassVar[bool] = True
     groups: ClassVar[None] = None
 
@@ -131,21 +111,11 @@ def find_label_sets(
     problem: Problem,
     seeds: Seeds,
     options: SolveOptions,
-    settings: Settings,
+    settings: Settings,  # if temperatures take more than the memory allowed, they are not kept
     *,
-    start: Floats | None = None,
+    start: Floats | None = None,  # (n, L) temperatures to begin from
 ) -> LabelSets:
-    """Solve for all labels, block by block, and compare temperatures with thresholds.
-
-    Parameters
-    ----------
-    problem, seeds, options
-        What to solve, and how.
-    settings
-        The rule, the threshold, and the memory allowed; if temperatures need more, they are not kept.
-    start
-        (n, L) temperatures to begin from.
-    """
+    """Solve for all labels, block by block, and compare temperatures with thresholds."""
     rule, threshold, max_memory = settings.heat_rule, settings.threshold, settings.allowed_memory
     hidden = hide(problem, seeds, options, rule) if threshold == "auto" else None
     shift = 0.0 if hidden is None else hidden.shift

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from isotherm.arrays import Doubles, Ints
 from isotherm.seeds.encoding import Labels, encode_labels
 
-__all__ = ["accuracy", "class_totals", "expected_scores", "f1_of_totals", "macro_f1", "micro_f1"]
-
 
 def accuracy(truth: Labels, predicted: Labels) -> float:
     """The share of labels that are right."""

@@ -26,20 +26,6 @@ from isotherm.labelling.rules import Rule
 from isotherm.probability.node_features import over_neighbours
 from isotherm.seeds import Seeds
 
-__all__ = [
-    "BestScores",
-    "NotKeptError",
-    "OneLabel",
-    "Outcome",
-    "Ranking",
-    "at_codes",
-    "best_codes",
-    "best_scores",
-    "needed_memory",
-    "raise_not_kept",
-    "softmax",
-]
-
 RANKED_AT_ONCE = 1 << 16  # rows scored at once: few enough for a cache, enough for several threads
 
 
@@ -64,21 +50,9 @@ def needed_memory(n_nodes: int, n_classes: int) -> int:
 
 
 class Outcome(Protocol):
-    """What all outcomes have.
+    """What all outcomes have."""
 
-    Attributes
-    ----------
-    several : bool
-        Whether a node may have several labels.
-    kept : bool
-        Whether temperatures and scores of all classes were kept.
-    labels : ndarray of shape (n,), or csr_array of bool of shape (n, L)
-        One label for each node, or a set of labels.
-    groups : ndarray of shape (n,), optional
-        The predicted class number of each node, K for unreached nodes. None if a node may have several labels.
-    """
-
-    several: ClassVar[bool]
+    several: ClassVar[bool]  # whether a node may have several labels
 
     @property
     def seeds(self) -> Seeds: ...  # noqa: D102 - documented above
@@ -115,27 +89,13 @@ class Outcome(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OneLabel:
-    """One label for each node, by temperatures or by probabilities.
+    """One label for each node, by temperatures or by probabilities."""
 
-    Attributes
-    ----------
-    solution : Solution
-        With temperatures of shape (n, K).
-    seeds : Seeds
-        The seeds.
-    rule : Rule, optional
-        The rule on temperatures, if it decides.
-    chances : ndarray of shape (n, K), optional
-        Probabilities, if these decide; zero rows where nothing is known about a node.
-    decision : FittedDecision, optional
-        How they become scores.
-    """
-
-    solution: Solution
+    solution: Solution  # with temperatures of shape (n, K)
     seeds: Seeds
-    rule: Rule | None = None
-    chances: Doubles | None = None
-    decision: FittedDecision | None = None
+    rule: Rule | None = None  # the rule on temperatures, if it decides
+    chances: Doubles | None = None  # probabilities, if these decide; zero rows where nothing is known about a node
+    decision: FittedDecision | None = None  # how they become scores
     several: ClassVar[bool] = False
     kept: ClassVar[bool] = True
 
@@ -233,19 +193,11 @@ def at_codes(probabilities: Doubles, codes: Ints) -> Doubles:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BestScores(OneLabel):
-    """The best few scores of each node, without temperatures.
-
-    Attributes
-    ----------
-    best_classes, best_scores : ndarrays of shape (n, 5)
-        Class numbers (-1 where there is none) and scores, best score first.
-    certainty : ndarray of shape (n,)
-        The softmax of the best score among all scores of the node; for held seeds, their certainty.
-    """
+    """The best few scores of each node, without temperatures."""
 
     best_classes: NDArray[np.int32]
     best_scores: Doubles
-    certainty: Doubles
+    certainty: Doubles  # the softmax of the best score among all scores of the node; for held seeds, their certainty
     kept: ClassVar[bool] = False
 
     @property
@@ -286,20 +238,6 @@ class BestScores(OneLabel):
 
 class Ranking:
     """The best few scores of each node, and the softmax of the best: equal to those computed from all scores at once.
-
-    Parameters
-    ----------
-    n_nodes : int
-        Number of nodes.
-    keep : int
-        How many scores to keep for each node.
-
-    Attributes
-    ----------
-    classes : ndarray of shape (n, keep)
-        Class numbers, best score first; ties go to the smaller number. -1 where there is none.
-    scores : ndarray of shape (n, keep)
-        Their scores; minus infinity where there is none.
 
     Examples
     --------

@@ -9,8 +9,6 @@ from typing import Any
 
 from isotherm.equilibrium.options import Progress
 
-__all__ = ["ErrorScale", "error_bar", "rich_bar"]
-
 WIDTH = 20  # of bars: with the longest note, a line has 80 characters
 PAUSE = 2.0  # seconds between two lines, where there is no bar
 

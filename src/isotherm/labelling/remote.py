@@ -35,8 +35,6 @@ if TYPE_CHECKING:  # only those who have a cluster import it
     from isotherm.engines.cluster import RemoteSolution
     from isotherm.engines.worker import SolvedPart
 
-__all__ = ["RemoteLabels", "label_remotely"]
-
 CHUNK = 1 << 13  # nodes whose features and probabilities are in memory at once
 FEW = 1 << 12  # nodes whose edges are copied at once
 GROUP, PAGE = 1 << 15, 1 << 16  # rows of a row group, and bytes of a page, in Parquet files
@@ -55,37 +53,20 @@ class RemoteLabels:
 
 
 def label_remotely(
-    graph: PackedGraph,
-    seeds: Seeds,
-    settings: Settings,
-    target: str,
+    graph: PackedGraph,  # an undirected packed graph, which may be opened unread
+    seeds: Seeds,  # its seeds, with one certain label each
+    settings: Settings,  # the parameters of the classifier
+    target: str,  # the folder, which appears when it is complete
     *,
     columns: Columns = Columns(),  # noqa: B008 - frozen
-    force: bool = False,
-    progress: Progress | None = None,
+    force: bool = False,  # whether to replace a folder that exists
+    progress: Progress | None = None,  # called after each iteration with its number and the present error
 ) -> RemoteLabels:
     """Label all nodes of a packed graph, and have the workers write the labels into a folder of Parquet files.
 
     Labels are those of a fit on one machine without evidence. Workers must see the folder of the target. They read the
     folder of the graph if they see it, and get their rows from the client otherwise. If a worker is lost, all begins
     again.
-
-    Parameters
-    ----------
-    graph
-        An undirected packed graph, which may be opened unread.
-    seeds
-        Its seeds, with one certain label each.
-    settings
-        The parameters of the classifier.
-    target
-        The folder, which appears when it is complete.
-    columns
-        What is written.
-    force
-        Whether to replace a folder that exists.
-    progress
-        Called after each iteration with its number and the present error.
     """
     from isotherm.engines.session import restarting
     from isotherm.io.output import check_parts, writing_parts

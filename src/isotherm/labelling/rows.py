@@ -17,8 +17,6 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.label_sets import LabelSets
 from isotherm.seeds.encoding import Labels
 
-__all__ = ["Column", "Columns", "Labelled", "Rows", "label_rows", "rows", "write_labels"]
-
 PIECE = 1 << 20  # nodes whose columns are in memory at once
 
 Column: TypeAlias = NDArray[Any]  # a masked array where values are missing
@@ -32,28 +30,14 @@ class Labelled(Protocol):
 
 
 class Columns(NamedTuple):
-    """Which columns and rows are wanted.
+    """Which columns and rows are wanted."""
 
-    Attributes
-    ----------
-    confidence
-        Whether to add the probability of each label; a `DirichletClassifier` hides seeds for it.
-    probabilities, temperatures
-        Whether to add a column ``p_<class>`` or ``t_<class>`` for each class.
-    sides
-        Whether to say of the nodes of a bipartite graph if they are rows or columns.
-    only_unlabelled
-        Whether to leave out the seeds.
-    min_confidence
-        Leave out nodes whose confidence is below this.
-    """
-
-    confidence: bool = True
+    confidence: bool = True  # whether to add the probability of each label; a `DirichletClassifier` hides seeds for it
     probabilities: bool = False
     temperatures: bool = False
-    sides: bool = False
-    only_unlabelled: bool = False
-    min_confidence: float | None = None
+    sides: bool = False  # whether to say of the nodes of a bipartite graph if they are rows or columns
+    only_unlabelled: bool = False  # whether to leave out the seeds
+    min_confidence: float | None = None  # leave out nodes whose confidence is below this
 
 
 def rows(fit: Fit, wanted: Columns = Columns(), nodes: Ints | slice | None = None) -> Iterator[Rows]:  # noqa: B008

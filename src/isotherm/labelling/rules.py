@@ -15,22 +15,12 @@ from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.averages import reached_moments
 from isotherm.seeds import Seeds
 
-__all__ = ["HEAT_RULE", "RULES", "Centered", "Relative", "Rule", "Totals", "Vanilla", "Weighted"]
-
 
 class Totals(NamedTuple):
-    """What a rule has to know about all nodes, for each class.
+    """What a rule has to know about all nodes, for each class."""
 
-    Attributes
-    ----------
-    mean
-        (K,) mean temperature of the reached nodes.
-    mass
-        (K,) sum of the temperatures of the reached nodes that are not seeds.
-    """
-
-    mean: Floats
-    mass: Doubles
+    mean: Floats  # (K,) mean temperature of the reached nodes
+    mass: Doubles  # (K,) sum of the temperatures of the reached nodes that are not seeds
 
 
 class Rule(ABC):
@@ -72,13 +62,6 @@ class Rule(ABC):
 
     def thresholds(self, mean: Floats, shares: Doubles) -> Doubles:
         """The temperature above which a node has a label, for L labels that are binary problems of their own.
-
-        Parameters
-        ----------
-        mean
-            (L,) the mean temperature of each label: over all nodes if ``counts_seeds``, else over non-seed nodes.
-        shares
-            (L,) the share of the seeds that have each label.
 
         Examples
         --------

@@ -37,8 +37,6 @@ from isotherm.probability.learning import Learnt, dirichlet_problem
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
-__all__ = ["Saved", "load_model", "save_model"]
-
 Made = TypeVar("Made")
 
 SPARSE = ("data", "indices", "indptr")

@@ -15,8 +15,6 @@ from isotherm.errors import Option, ParameterError
 from isotherm.labelling.decisions import DECISIONS, Decision
 from isotherm.labelling.rules import HEAT_RULE, RULES, Rule
 
-__all__ = ["Settings"]
-
 CHOICES: dict[str, tuple[str | None, ...]] = {
     "calibration": ("auto", None),
     "solver": tuple(SOLVERS),

@@ -17,8 +17,6 @@ from isotherm.seeds.encoding import Labels, decode_labels, encode_labels, is_unk
 from isotherm.seeds.reading import has_label_sets
 from isotherm.seeds.series import has_index
 
-__all__ = ["CutGraphWarning", "WholeGraph", "check_order", "check_whole"]
-
 REMEDY = "pass isotherm.WholeGraph(graph) in place of the graph, and cv=isotherm.LabelSplit(5)"
 
 

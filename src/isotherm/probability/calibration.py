@@ -44,13 +44,11 @@ from isotherm.probability.optimise import minimum
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
-__all__ = ["TOO_FEW", "Calibration", "CalibrationWarning", "calibrate", "evidence"]
-
 TOO_FEW = 20  # with fewer hidden seeds, probabilities are hardly more than shares
 RESCALING_POWER = 2 / 3  # power of the ratio of spreads, to carry slopes over from hidden seeds to all nodes
 UNIT_POWER = np.array([0.5, 1, 1, 0.5, 0.5])  # the unit of each kind of evidence is this power of its spread
 PRIOR_SLOPE = 0.1  # for each kind of evidence
-BLIND_SLOPES = np.array([0, 0, 0, 0.5, 0])  # where no seed can be hidden; chosen with one seed for each class
+BLIND_SLOPES = np.array([0.5, 0, 0, 0.25, 0])  # where no seed can be hidden; the first is for neighbours of seeds
 RIDGE, BIAS_RIDGE = 1.0, 3.0  # penalties on (slope - PRIOR_SLOPE)^2 and on bias^2
 LAPSES, FOLLOWED = 1.0, 9.0  # prior pseudo-counts of seeds that ignore or follow the evidence
 LAPSES_PER_LONE_SEED = 0.5  # pseudo-counts: many classes with a single seed suggest that some classes have none
@@ -260,17 +258,7 @@ class _Loss:
 
 
 def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> tuple[Calibration, Trial]:
-    """Fit probabilities to the hidden seeds: the calibration, not judged yet, and the trial of its probabilities.
-
-    Parameters
-    ----------
-    hidden
-        The hidden seeds.
-    nodes
-        Features of all nodes, from the fit with all seeds.
-    seeds
-        All seeds.
-    """
+    """Fit probabilities to the hidden seeds: the calibration, not judged yet, and the trial of its probabilities."""
     shares, mean = seeds.smoothed_shares, nodes.mean
     spread = _spread(evidence(nodes.at(hidden.sample), mean, shares))
     reached = [~np.isnan(fold.features.temperatures[:, 0]) for fold in hidden.folds]

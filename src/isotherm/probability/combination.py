@@ -16,8 +16,6 @@ from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts.expert import LEAST
 from isotherm.probability.optimise import minimum
 
-__all__ = ["Combination", "combine", "log_odds", "odds_of", "prior_weights"]
-
 PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
 PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
 BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weights where no seed can be hidden
@@ -27,21 +25,11 @@ LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """How much each expert counts.
+    """How much each expert counts."""
 
-    Attributes
-    ----------
-    names : tuple of str
-        The experts; the first is the heat.
-    weights : ndarray of shape (E,)
-        The weight of the log-odds of each.
-    shares : ndarray of shape (K,)
-        Share of each class among the seeds.
-    """
-
-    names: tuple[str, ...]
-    weights: Doubles
-    shares: Doubles
+    names: tuple[str, ...]  # the experts; the first is the heat
+    weights: Doubles  # the weight of the log-odds of each
+    shares: Doubles  # share of each class among the seeds
 
     @property
     def by_name(self) -> dict[str, float]:
@@ -73,11 +61,17 @@ def odds_of(probabilities: Floats, shares: Doubles) -> Floats:
 
 
 def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) -> Doubles:
-    """(E,) the weights of experts before any seed is hidden; ``blind`` if none can be hidden."""
+    """(E,) the weights of experts before any seed is hidden; ``blind`` if none can be hidden.
+
+    If heat alone counts then, its probabilities are taken as they are.
+    """
     prior = PRIOR_WEIGHTS | dict(evidence.prior)
     if blind and evidence.clustered:
         prior = dict.fromkeys(names, 0.0)
-    return np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])
+    weights = np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])
+    if not weights[1:].any():
+        weights[0] = 1
+    return weights
 
 
 def combine(

@@ -15,8 +15,6 @@ from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 from isotherm.seeds.series import has_index, index_of_nodes
 
-__all__ = ["AUTO", "SPECTRAL", "Evidence", "EvidenceWarning", "read_evidence", "read_rows", "structure_is_cheap"]
-
 AUTO, SPECTRAL = "auto", "spectral"
 MOST_ENTRIES, MOST_NODES, MOST_STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_000  # limits of structure by default
 MOST_ODDS = 50_000_000  # nodes times classes; beyond, the columns of a table are left out
@@ -29,28 +27,13 @@ class EvidenceWarning(Worded, UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What is known about nodes besides links.
+    """What is known about nodes besides links."""
 
-    Attributes
-    ----------
-    features
-        (n, d) features of the nodes, dense or sparse; a row of zeros for a node without features.
-    opinion
-        (n, K) probabilities of the classes by another model; NaN rows where it has none.
-    structure
-        The features of the graph itself, if they are to be used.
-    prior
-        Prior weights of experts, where they differ from the usual ones.
-    clustered
-        Whether classes are clusters of the graph, as in a graph of nearest rows: then the labels around a node predict
-        its own, and features are not convolved.
-    """
-
-    features: Rows | None = None
-    opinion: Doubles | None = None
-    structure: Structure | None = None
-    prior: Mapping[str, float] = field(default_factory=dict)
-    clustered: bool = False
+    features: Rows | None = None  # (n, d), dense or sparse; zeros for a node without features
+    opinion: Doubles | None = None  # (n, K) probabilities of the classes by another model; NaN rows where it has none
+    structure: Structure | None = None  # the features of the graph itself, if they are to be used
+    prior: Mapping[str, float] = field(default_factory=dict)  # prior weights of experts, where unusual
+    clustered: bool = False  # classes are clusters, as among nearest rows: neighbours have the same labels
 
     @classmethod
     def of_table(cls, rows: Rows) -> "Evidence":

@@ -22,8 +22,6 @@ from isotherm.probability.node_features import FeatureField, Features, NodeFeatu
 from isotherm.seeds import Seeds
 from isotherm.seeds.hiding import deal, hideable
 
-__all__ = ["Fold", "HiddenLabels", "HiddenSeeds", "hide_seeds"]
-
 FOLDS = 3
 ENOUGH = 1000  # hidden seeds
 LARGEST_ERROR = 0.15  # worst-case standard error of balanced accuracy
@@ -36,33 +34,15 @@ HiddenLabels: TypeAlias = Callable[[Features, Seeds, Ints], Ints]  # labels of s
 
 
 class Fold(NamedTuple):
-    """The result of hiding one fold.
+    """The result of hiding one fold."""
 
-    Attributes
-    ----------
-    hidden
-        (h,) positions of its seeds in the graph, ascending.
-    codes
-        (h,) their class numbers.
-    features
-        Their features while hidden.
-    mean
-        (K,) mean temperature of each class over all reached nodes.
-    sample
-        Features of some non-seed nodes.
-    labels
-        (h,) class numbers that a rule on temperatures gives to the hidden seeds; empty if no rule was given.
-    warmest
-        (n,) the class that is warmest relative to its mean, -1 where unreached; empty if it is not needed.
-    """
-
-    hidden: Ints
-    codes: Ints
-    features: NodeFeatures
-    mean: Doubles
-    sample: NodeFeatures
-    labels: Ints
-    warmest: NDArray[np.int32]
+    hidden: Ints  # (h,) positions of its seeds in the graph, ascending
+    codes: Ints  # (h,) their class numbers
+    features: NodeFeatures  # their features while hidden
+    mean: Doubles  # (K,) mean temperature of each class over all reached nodes
+    sample: NodeFeatures  # features of some non-seed nodes
+    labels: Ints  # (h,) class numbers that a rule on temperatures gives to the hidden seeds; empty if no rule was given
+    warmest: NDArray[np.int32]  # (n,) the class that is warmest relative to its mean
 
     def split(self) -> "tuple[Fold, ...]":
         """Split the fold in three, as if each third had been hidden separately."""
@@ -79,24 +59,12 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HiddenSeeds:
-    """All hidden seeds, by fold.
+    """All hidden seeds, by fold."""
 
-    Attributes
-    ----------
-    folds
-        At most three; none if each class has a single seed. If one fold is enough, it is split in three.
-    sample
-        (s,) positions of the non-seed nodes that are sampled in each fold.
-    n_lone
-        Number of seeds that are never hidden, because each is the only one of its class.
-    at_once
-        Whether all folds were hidden at once, because one third of the seeds is enough.
-    """
-
-    folds: tuple[Fold, ...]
-    sample: Ints
-    n_lone: int
-    at_once: bool = False
+    folds: tuple[Fold, ...]  # at most three; none if each class has a single seed
+    sample: Ints  # (s,) positions of the non-seed nodes that are sampled in each fold
+    n_lone: int  # number of seeds that are never hidden, because each is the only one of its class
+    at_once: bool = False  # whether all folds were hidden at once, because one third of the seeds is enough
 
     def batches(self) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
         """The nodes that were hidden together, in the order of the folds, and the `Fold.warmest` of all nodes then."""

@@ -17,27 +17,17 @@ from scipy.special import expit, logit
 from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.probability.optimise import minimum
 
-__all__ = ["LEAST", "LabelOdds", "fit_odds"]
-
 LEAST = 1e-3  # temperatures are clipped to [LEAST, 1 - LEAST]
 RIDGE = 3.0  # penalty on (scale - 1)^2 and on bias^2
 
 
 @dataclass(frozen=True)
 class LabelOdds:
-    """How temperatures become probabilities.
-
-    Attributes
-    ----------
-    scale, bias
-        The fitted parameters.
-    n_seen
-        Number of labels on hidden seeds.
-    """
+    """How temperatures become probabilities."""
 
     scale: float
     bias: float
-    n_seen: int
+    n_seen: int  # number of labels on hidden seeds
 
     def probabilities(self, temperatures: Floats) -> Doubles:
         """Probabilities in the shape of the temperatures; 0 where unreached.

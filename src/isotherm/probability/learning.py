@@ -31,8 +31,6 @@ from isotherm.probability.optimise import fitting_threads
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
-__all__ = ["Learnt", "Panel", "dirichlet_problem", "learn", "rough_solver"]
-
 FEW_CHANGES = 0.05  # share of changed seeds up to which what was learnt is kept
 ROUGH_TOL = 1e-2  # tolerance of solves without the hidden seeds; sampling noise dominates
 
@@ -41,24 +39,12 @@ Odds: TypeAlias = NDArray[np.float32]  # (E, n, K) log-odds of each expert
 
 @dataclass(frozen=True, eq=False)
 class Learnt:
-    """What hidden seeds taught.
+    """What hidden seeds taught."""
 
-    Attributes
-    ----------
-    seeds
-        The seeds that it was learnt from.
-    calibration
-        How temperatures become probabilities; not judged, see `judged`.
-    trial
-        The final probabilities of the hidden seeds, by cross-validation.
-    combination
-        How much each expert counts; None if heat is the only one.
-    """
-
-    seeds: Seeds
-    calibration: Calibration
-    trial: Trial
-    combination: Combination | None = None
+    seeds: Seeds  # the seeds that it was learnt from
+    calibration: Calibration  # how temperatures become probabilities; not judged, see `judged`
+    trial: Trial  # the final probabilities of the hidden seeds, by cross-validation
+    combination: Combination | None = None  # how much each expert counts; None if heat is the only one
 
     @property
     def judged(self) -> bool:
@@ -109,19 +95,7 @@ class Learnt:
 
 
 class Panel:
-    """All experts besides heat that apply to the evidence.
-
-    Parameters
-    ----------
-    evidence
-        What is known about nodes.
-    graph
-        The graph.
-    seeds
-        All seeds; some may be hidden when experts are asked.
-    options
-        How kernels run.
-    """
+    """All experts besides heat that apply to the evidence."""
 
     def __init__(self, evidence: Evidence, graph: Graph, seeds: Seeds, options: SolveOptions) -> None:
         self.evidence, self.seeds = evidence, seeds
@@ -173,29 +147,15 @@ class Panel:
 
 
 def learn(
-    field: Features,
+    field: Features,  # features of all nodes, from the fit with all seeds
     graph: Graph,
     seeds: Seeds,
-    solve: Callable[[Seeds], Features],
+    solve: Callable[[Seeds], Features],  # solves with some of the seeds; see `rough_solver`
     *,
-    panel: Panel | None = None,
-    label: HiddenLabels | None = None,
+    panel: Panel | None = None,  # the experts besides heat
+    label: HiddenLabels | None = None,  # a rule on temperatures, if it decides the labels; it labels the hidden seeds
 ) -> Learnt:
-    """Hide seeds, and fit calibration and weights of experts to them.
-
-    Parameters
-    ----------
-    field
-        Features of all nodes, from the fit with all seeds.
-    graph, seeds
-        The graph and all its seeds.
-    solve
-        Solves with some of the seeds; see `rough_solver`.
-    panel
-        The experts besides heat.
-    label
-        A rule on temperatures, if it decides the labels; it labels the hidden seeds.
-    """
+    """Hide seeds, and fit calibration and weights of experts to them."""
     clustered = panel is not None and panel.evidence.clustered
     hidden = hide_seeds(seeds, graph, solve, label=label, need_warmest=clustered)
     calibration, trial = calibrate(hidden, field, seeds)

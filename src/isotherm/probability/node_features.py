@@ -18,25 +18,13 @@ from isotherm.graphs import Graph
 from isotherm.graphs.csr import row_sums
 from isotherm.seeds import Seeds
 
-__all__ = ["FeatureField", "Features", "NodeFeatures", "effective_number", "over_neighbours"]
-
 
 class NodeFeatures(NamedTuple):
-    """Features of some nodes.
+    """Features of some nodes."""
 
-    Attributes
-    ----------
-    temperatures
-        (n, K), NaN rows where unreached.
-    direct
-        (n, K) share of the edge weight of each node that leads to seeds of each class.
-    neighbours
-        (n,) effective number of neighbours of each node.
-    """
-
-    temperatures: Floats
-    direct: Floats
-    neighbours: Doubles
+    temperatures: Floats  # (n, K), NaN rows where unreached
+    direct: Floats  # (n, K) share of the edge weight of each node that leads to seeds of each class
+    neighbours: Doubles  # (n,) effective number of neighbours of each node
 
     def every(self, step: int, first: int) -> "NodeFeatures":
         """Features of every ``step``-th node, from ``first`` on."""

@@ -7,8 +7,6 @@ from typing import Any
 
 from isotherm.arrays import Doubles
 
-__all__ = ["fitting_threads", "minimum"]
-
 LARGE = 10**8  # multiplications in a product; from here on several threads pay
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from isotherm.arrays import Doubles, Ints, Mask
 
-__all__ = ["BINS", "Judgement", "Reliability", "Trial", "reliability"]
-
 BINS = 15
 
 
@@ -65,49 +63,22 @@ def reliability(confidence: Doubles, right: Mask, *, bins: int = BINS) -> Reliab
 
 
 class Judgement(NamedTuple):
-    """How good the probabilities are, for the labels that a rule chose.
+    """How good the probabilities are, for the labels that a rule chose."""
 
-    Attributes
-    ----------
-    error
-        Expected calibration error of the labels; NaN if no seed was hidden.
-    misfits
-        One minus the score of each seed's own class, ascending; 1 for a seed that is never hidden.
-    """
-
-    error: float
-    misfits: Doubles
+    error: float  # expected calibration error of the labels; NaN if no seed was hidden
+    misfits: Doubles  # one minus the score of each seed's own class, ascending; 1 for a seed that is never hidden
 
 
 class Trial(NamedTuple):
-    """Hidden seeds and their probabilities.
+    """Hidden seeds and their probabilities."""
 
-    Attributes
-    ----------
-    nodes
-        (h,) positions of the seeds in the graph.
-    codes
-        (h,) their class numbers.
-    fold
-        (h,) the number of the fold in which each was hidden.
-    known
-        (h,) whether anything was known about the seed while it was hidden: it was reached, or had other evidence.
-    probabilities
-        (h, K) cross-validated; where nothing is known, the shares of the classes.
-    n_lone
-        Number of seeds that are never hidden, because each is the only one of its class.
-    labels
-        (h,) class numbers given by a rule on temperatures while hidden, -1 where unreached; None if probabilities
-        decide the labels.
-    """
-
-    nodes: Ints
-    codes: Ints
-    fold: Ints
-    known: Mask
-    probabilities: Doubles
-    n_lone: int
-    labels: Ints | None = None
+    nodes: Ints  # (h,) positions of the seeds in the graph
+    codes: Ints  # (h,) their class numbers
+    fold: Ints  # (h,) the number of the fold in which each was hidden
+    known: Mask  # (h,) whether anything was known about the seed while it was hidden
+    probabilities: Doubles  # (h, K) cross-validated; where nothing is known, the shares of the classes
+    n_lone: int  # number of seeds that are never hidden, because each is the only one of its class
+    labels: Ints | None = None  # (h,) by a rule on temperatures while hidden, if one decides; -1 where unreached
 
     @classmethod
     def empty(cls, n_classes: int, n_lone: int = 0) -> "Trial":

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-from isotherm.cli.inputs.fitting import classify_on_workers, estimate_files, fit_files, inputs_of
-from isotherm.cli.inputs.reading import labels_inside
+from isotherm.cli.inputs import classify_on_workers, estimate_files, fit_files, inputs_of, labels_inside
 from isotherm.cli.options import (
     OUTPUT,
     VARIABLES,
@@ -17,13 +16,13 @@ from isotherm.cli.options import (
     changed_options,
     option,
 )
-from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
+from isotherm.cli.outputs import calibrate, check_results, write_results
 from isotherm.cli.terminal.job import Job
-from isotherm.cli.terminal.messages import option_name
+from isotherm.cli.terminal.messages import UsageError, option_name
 
 if TYPE_CHECKING:
-    from isotherm.cli.inputs.reading import Files
-    from isotherm.dirichlet_classifier import DirichletClassifier
+    from isotherm.cli.inputs import Files
+    from isotherm.graph_classifier import GraphClassifier
     from isotherm.study.splits import HiddenAccuracy
 
 __all__ = ["EXAMPLES", "USAGE", "classify"]
@@ -69,24 +68,26 @@ def classify(
         seeds, reading = labels_inside(edges, seeds, fitting.reading, usage=("classify", "SEEDS"))
         fitting = replace(fitting, reading=reading)
         names, confidence = [edges, seeds], not fitting.solving.no_confidence
-        if results.output.endswith("/") and not estimate:
+        if results.output.endswith("/"):
+            if estimate:
+                raise UsageError("--estimate is for a fit on this machine, not for a folder that workers write")
             job.say(classify_on_workers(names, fitting, results, job))
             return
         check_results(results, [*names, *inputs_of(fitting)], several=fitting.kinds.multi_label, confidence=confidence)
         if estimate:
             print(estimate_files(names, fitting, job))
-            unused = ", ".join(map(option_name, changed_options(results)))
+            unused = ", ".join(
+                map(option_name, (*changed_options(results), *["evidence"] * (fitting.evidence != "auto")))
+            )
             job.say(*[f"nothing is labelled or written, so these options had no effect: {unused}"] * bool(unused))
             return
         clf, files = fit_files(names, fitting, job)
-        check_kept(clf, results)
-        calibration = calibrated(clf, job)
+        calibrate(clf, results, job)
         hidden = _hidden_accuracy(clf, files, job) if confidence else None
         summary = write_results(
             clf,
             results,
             job,
-            calibration=calibration,
             layouts=files.layouts,
             repeated_edges_counted=files.counted,
             warnings=job.warnings,
@@ -95,7 +96,7 @@ def classify(
         job.say(f"{files}\n\n{summary.text()}")
 
 
-def _hidden_accuracy(clf: "DirichletClassifier", files: "Files", job: Job) -> "HiddenAccuracy | None":
+def _hidden_accuracy(clf: "GraphClassifier", files: "Files", job: Job) -> "HiddenAccuracy | None":
     """For a table: how well hidden seeds are found, and how well without the graph."""
     if files.vectors is None:
         return None

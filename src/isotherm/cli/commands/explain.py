@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs.fitting import inputs_of, split_arguments
+from isotherm.cli.inputs import inputs_of, split_arguments
 from isotherm.cli.options import (
     OUTPUT,
     VARIABLES,
@@ -77,7 +77,7 @@ def explain(
         _check(output, table, json, paths)
         sources = [*source.files, *inputs_of(fitting)]
         check_targets(output, None, sources, force=table.force, output_format=table.output_format)
-        clf, layouts = source.fitted(job, fitting)
+        clf, layouts = source.fitted(fitting, job, later=("threads", "no_confidence"))
         from isotherm.cli.reports.explanations import explained_nodes, matching_nodes, share_columns
 
         nodes = matching_nodes(source.rest, clf.graph_)
@@ -89,6 +89,7 @@ def explain(
                 explanations if for_people or json else [],
                 top=SEEDS if for_people and top is None else top,
                 paths=PATHS if paths is None else paths,
+                confidence=not fitting.solving.no_confidence,
             )
         if layouts:
             job.say(f"{layouts}\n")

@@ -3,8 +3,7 @@
 import os
 from typing import Annotated
 
-from isotherm.cli.inputs.fitting import check_options, classifier_of, connect_to_cluster
-from isotherm.cli.inputs.reading import read_seeded
+from isotherm.cli.inputs import classifier_of, connect_to_cluster, read_files, read_unseeded
 from isotherm.cli.options import (
     OUTPUT,
     UNSEEDED,
@@ -60,9 +59,17 @@ def explore(
     """
     _check(fitting, seeds)
     with Job(quiet=quiet) as job:
-        graph, known, source = read_seeded(edges, seeds, job, fitting)
-        from isotherm.page.open_page import PageOptions, open_page
+        from isotherm.page.open_page import PageOptions, certain_seeds, open_page
 
+        known, source = {}, None
+        if seeds is None:
+            graph, _ = read_unseeded(edges, fitting, job)
+        else:
+            files = read_files(edges, seeds, fitting, job)
+            graph, name = files.graph, "seeds.csv" if seeds == "-" else os.path.basename(seeds)
+            source = name, files.seeds_layout
+            with usage_errors(culprit="standard input" if seeds == "-" else seeds):
+                known = certain_seeds(files.seeds, graph)
         log = log or _log_of(edges if seeds is None else seeds)
         name = "standard input" if edges == "-" else os.path.basename(edges)
         job.say(f"{graph!r}")
@@ -83,7 +90,6 @@ def _check(fitting: Fitting, seeds: str | None) -> None:
             raise UsageError(
                 f"{option_name(name)} is about seeds: name their file after the edges, or {leave_out(name)}"
             )
-    check_options(fitting)
 
 
 def _log_of(path: str) -> str:

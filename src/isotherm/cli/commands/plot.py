@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs.fitting import fit_files, inputs_of
+from isotherm.cli.inputs import fit_files, inputs_of
 from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Force, Labels, Quiet, option, output_option
 from isotherm.cli.outputs import check_apart
 from isotherm.cli.terminal.job import Job

@@ -3,8 +3,7 @@
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from isotherm.cli.inputs.fitting import Source, check_options, inputs_of, split_arguments
-from isotherm.cli.inputs.reading import labels_inside, read_unseeded
+from isotherm.cli.inputs import Source, inputs_of, labels_inside, read_unseeded, split_arguments
 from isotherm.cli.options import (
     OUTPUT,
     UNSEEDED,
@@ -86,9 +85,9 @@ def suggest(
         if source.seedless:
             if label is not None:
                 raise UsageError("--class needs seeds that show what the class is: name their file after the edges")
-            sheet, layouts = _first_sheet(source.files[0], job, fitting, number, policy)
+            sheet, layouts = _first_sheet(source.files[0], fitting, job, number, policy)
         else:
-            clf, layouts = source.fitted(job, fitting)
+            clf, layouts = source.fitted(fitting, job)
             with job.stage("suggesting"), usage_errors({Option("label"): "--class"}):
                 from isotherm.cli.reports.explanations import sheet_columns
                 from isotherm.io import labels_like
@@ -99,7 +98,7 @@ def suggest(
         job.say("\n".join(filter(None, [layouts, write_columns(output, sheet, table)])))
 
 
-def _first_sheet(edges: str, job: Job, fitting: Fitting, number: int, policy: str) -> tuple[dict[str, list[Any]], str]:
+def _first_sheet(edges: str, fitting: Fitting, job: Job, number: int, policy: str) -> tuple[dict[str, list[Any]], str]:
     """The sheet for a graph without seeds, and how the graph was read."""
     if fitting.reading.seeds:
         raise UsageError(f"--seeds adds to a file of seeds: name that file after {edges}")
@@ -107,8 +106,7 @@ def _first_sheet(edges: str, job: Job, fitting: Fitting, number: int, policy: st
         raise UsageError("without seeds, suggestions go by links alone: leave out --features")
     for name in changed_options(fitting, allowed=(*UNSEEDED, "threads")):
         raise UsageError(f"without seeds nothing is fitted: {leave_out(name)}, or name a file of seeds after {edges}")
-    check_options(fitting)
-    graph, layout = read_unseeded(edges, job, fitting)
+    graph, layout = read_unseeded(edges, fitting, job)
     with job.stage("suggesting"), usage_errors():
         from isotherm.cli.reports.explanations import sheet_columns
         from isotherm.insight.suggestion import suggest as suggest_first

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs.fitting import load_model
-from isotherm.cli.inputs.reading import read_answers
+from isotherm.cli.inputs import load_model, read_answers
 from isotherm.cli.options import (
     OPTIONS,
     VARIABLES,
@@ -16,7 +15,7 @@ from isotherm.cli.options import (
     option,
     positional,
 )
-from isotherm.cli.reports.results import calibrated, check_kept, check_results, write_results
+from isotherm.cli.outputs import calibrate, check_results, write_results
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import usage_errors
 from isotherm.cli.terminal.text import counted
@@ -59,17 +58,14 @@ def update(
     with Job(quiet=quiet, strict=strict) as job:
         names = [answers, *reading.seeds]
         check_results(results, [model, *names])
-        clf = load_model(model, job)
-        clf.n_threads = threads or clf.n_threads
-        check_results(
-            results, [model, *names], several=clf.fitted_.outcome.several, confidence=clf.calibration is not None
-        )
-        read = read_answers(names, clf, job, model=model, reading=reading, ignore_missing=ignore_missing_seeds)
+        clf = load_model(model, job, threads=threads)
+        several, confidence = clf.fitted_.outcome.several, clf.settings.calibration is not None
+        check_results(results, [model, *names], several=several, confidence=confidence)
+        missing = ignore_missing_seeds
+        known, layouts = read_answers(names, clf, job, model=model, reading=reading, ignore_missing=missing)
         with job.stage("solving") as bar, usage_errors():
-            clf.update(add=read.known, progress=None if clf.tol is None else bar.errors(clf.tol))
-        check_kept(clf, results)
-        calibration = calibrated(clf, job)
-        facts = {"layouts": read.layouts, "warnings": job.warnings}
-        summary = write_results(clf, results, job, calibration=calibration, **facts)
-        layouts = "\n".join(f"{name}: {layout}" for name, layout in read.layouts.items())
-        job.say(f"{layouts}\n{counted(len(read.known), 'answer')} added\n\n{summary.text()}")
+            clf.update(add=known, progress=None if clf.tol is None else bar.errors(clf.tol))
+        calibrate(clf, results, job)
+        summary = write_results(clf, results, job, layouts=layouts, warnings=job.warnings)
+        lines = [f"{name}: {layout}" for name, layout in layouts.items()]
+        job.say(*lines, f"{counted(len(known), 'answer')} added\n", summary.text())

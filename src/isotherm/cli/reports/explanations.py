@@ -9,12 +9,13 @@ import numpy as np
 
 from isotherm.cli.terminal.messages import UsageError
 from isotherm.cli.terminal.text import aligned, arrow, bar, counted, shown
+from isotherm.labelling.rows import Columns, rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from isotherm.arrays import Doubles, Ints
-    from isotherm.dirichlet_classifier import DirichletClassifier
+    from isotherm.graph_classifier import GraphClassifier
     from isotherm.graphs import Graph
     from isotherm.insight.explanation import Explanation
 
@@ -112,19 +113,25 @@ class NodeReport:
 
 
 def explained_nodes(
-    clf: "DirichletClassifier", explanations: "Iterable[Explanation]", *, top: int | None, paths: int
+    clf: "GraphClassifier",
+    explanations: "Iterable[Explanation]",
+    *,
+    top: int | None,
+    paths: int,
+    confidence: bool = True,
 ) -> list[NodeReport]:
-    """A report on each node, with its first seeds and the paths to some of them."""
+    """A report on each node, with its first seeds and the paths to some of them; perhaps without confidence."""
     explanations = list(explanations)
     if not explanations:  # do not compute confidence for nothing
         return []
     places = clf.graph_.index([each.node for each in explanations])
-    pairs = _labels_at(clf, places)
+    confidence = confidence and clf.settings.calibration is not None
+    pairs = _labels_at(clf, places, confidence=confidence)
     return [
         NodeReport(
             node=each.node,
             label=label,
-            confidence=confidence if clf.calibration or place in clf.seeds_.nodes else None,
+            confidence=certainty,
             known=place in clf.seeds_.nodes,
             rule=clf.rule_,
             classes=_classes(clf, place, each) if clf.reached_[place] else [],
@@ -133,7 +140,7 @@ def explained_nodes(
             note=each.note,
             experts=each.experts,
         )
-        for each, place, (label, confidence) in zip(explanations, places.tolist(), pairs, strict=True)
+        for each, place, (label, certainty) in zip(explanations, places.tolist(), pairs, strict=True)
     ]
 
 
@@ -148,7 +155,7 @@ def share_columns(explanations: "Iterable[Explanation]", top: int | None) -> dic
     return columns
 
 
-def sheet_columns(nodes: Any, values: "Doubles", clf: "DirichletClassifier | None") -> dict[str, list[Any]]:
+def sheet_columns(nodes: Any, values: "Doubles", clf: "GraphClassifier | None") -> dict[str, list[Any]]:
     """A sheet of nodes to label, with an empty column to fill in.
 
     Node and label are named as in the file of seeds. Guess, confidence and value follow; without a classifier nothing
@@ -167,16 +174,21 @@ def sheet_columns(nodes: Any, values: "Doubles", clf: "DirichletClassifier | Non
     return columns | {name: column for name, column in added.items() if name not in columns}
 
 
-def _labels_at(clf: "DirichletClassifier", places: "Ints") -> list[tuple[Any, Any]]:
-    """Label and confidence of each node, or lists of them if nodes may have several; None and 0 if unreached."""
-    labels, confidence = clf.labels_[places], clf.confidence_[places]
-    if clf.fitted_.outcome.several:
-        found = [np.flatnonzero(row) for row in labels.toarray()]
-        rows = zip(found, confidence.toarray(), strict=True)
-        pairs = [(clf.classes_[own].tolist(), certainty[own].tolist()) for own, certainty in rows]
-    else:
-        pairs = list(zip(labels.tolist(), confidence.tolist(), strict=True))
-    return [pair if reached else (None, 0.0) for pair, reached in zip(pairs, clf.reached_[places], strict=True)]
+def _labels_at(clf: "GraphClassifier", places: "Ints", *, confidence: bool = True) -> list[tuple[Any, Any]]:
+    """Label and confidence of each node, or lists of them if nodes may have several; None and 0 without a label."""
+    fit = clf.fitted_
+    (found,) = rows(fit, Columns(confidence=confidence), places)
+    labels = found["label"].tolist()  # None where it is masked
+    certainties = found["confidence"].tolist() if confidence else [None] * len(labels)
+    if not fit.outcome.several:
+        return list(zip(labels, certainties, strict=True))
+    lists: dict[Any, tuple[list[Any], list[Any]]] = {node: ([], []) for node in clf.graph_.nodes[places].tolist()}
+    for node, label, certainty in zip(found["node"].tolist(), labels, certainties, strict=True):
+        if label is not None:
+            lists[node][0].append(label)
+            lists[node][1].append(certainty)
+    reached = clf.reached_[places]
+    return [pair if known else (None, 0.0) for pair, known in zip(lists.values(), reached, strict=True)]
 
 
 def _seeds(explained: "Explanation", top: int | None, paths: int) -> list[dict[str, Any]]:
@@ -187,7 +199,7 @@ def _seeds(explained: "Explanation", top: int | None, paths: int) -> list[dict[s
     return seeds
 
 
-def _classes(clf: "DirichletClassifier", place: int, explained: "Explanation") -> list[dict[str, Any]]:
+def _classes(clf: "GraphClassifier", place: int, explained: "Explanation") -> list[dict[str, Any]]:
     """The classes whose scores are known, by falling score."""
     names = clf.classes_.tolist()
     shares = np.array([explained.classes[name] for name in names])

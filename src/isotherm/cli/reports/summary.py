@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from isotherm.cli.terminal.text import aligned, bar, counted, shown
 
 if TYPE_CHECKING:
-    from isotherm.dirichlet_classifier import DirichletClassifier
-    from isotherm.probability.calibration import Calibration
+    from isotherm.graph_classifier import GraphClassifier
 
 __all__ = ["Summary"]
 
@@ -29,9 +28,9 @@ class Summary:
     classes: int
     seeds: int
     unreached: int
+    classifier: str
     rule: str
-    rule_obstacle: str
-    rule_scores: dict[str, float]
+    heat_alone: bool
     experts: dict[str, float]
     solver: str
     iterations: int
@@ -52,17 +51,11 @@ class Summary:
     repeated_edges_counted: bool = False
 
     @classmethod
-    def of(
-        cls,
-        clf: "DirichletClassifier",
-        seconds: dict[str, float],
-        calibration: "Calibration | None" = None,
-        **more: Any,
-    ) -> "Summary":
+    def of(cls, clf: "GraphClassifier", seconds: dict[str, float], **more: Any) -> "Summary":
         """The summary of a fitted classifier."""
-        graph, solution = clf.graph_, clf.solution_
-        report = clf.rule_report_ if clf.fitted_.settings.selects_rule else {}
-        if calibration is not None:
+        graph, solution, outcome = clf.graph_, clf.solution_, clf.fitted_.outcome
+        if clf.settings.calibration is not None and outcome.kept and not outcome.several:
+            calibration = clf.fitted_.calibration
             more |= {"held_out": calibration.n_held_out, "calibration_error": calibration.error}
         return cls(
             nodes=graph.n_nodes,
@@ -72,9 +65,9 @@ class Summary:
             classes=len(clf.classes_),
             seeds=len(clf.seeds_.nodes),
             unreached=int((~clf.reached_).sum()),
+            classifier=type(clf).__name__,
             rule=clf.rule_,
-            rule_obstacle=clf.fitted_.obstacle,
-            rule_scores={rule: score.macro_f1 for rule, score in report.items()},
+            heat_alone=clf.settings.decision is not clf.fitted_.rule,
             experts=_experts(clf),
             solver=solution.solver,
             iterations=solution.iterations,
@@ -100,7 +93,7 @@ class Summary:
             "unreached": f"{self.unreached:,}"
             + (f" ({_percent(self.unreached, self.nodes)} of the nodes)" if self.unreached else ""),
             "solver": f"{self.solver}, {self.iterations} iterations, residual {self.residual:.1e}{far}",
-            "rule": self.rule + self._other_rules(),
+            "classifier": f"{self.classifier}, {self._decided_by()}",
             "seconds": ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items()),
             "peak memory": _size(self.peak_memory_bytes) if self.peak_memory_bytes else "unknown",
         }
@@ -111,6 +104,8 @@ class Summary:
         if self.held_out:
             error = f"expected error {self.calibration_error:.2f}"
             rows["confidence"] = f"calibrated on {self.held_out:,} held-out seeds, {error}"
+        elif self.held_out == 0:
+            rows["confidence"] = "a guess by usual weights: no seed can be hidden"
         if self.hidden_seeds:
             from isotherm.study.splits import HiddenAccuracy
 
@@ -127,12 +122,11 @@ class Summary:
         values = {name: _finite(value) for name, value in asdict(self).items()}
         return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode(errors="surrogateescape")
 
-    def _other_rules(self) -> str:
-        """Why it is not the requested rule; or the macro-F1 of all rules, if the rule was chosen by it."""
-        if self.rule_obstacle:
-            return f", since {self.rule_obstacle}"
-        scores = ", ".join(f"{rule} {score:.3f}" for rule, score in self.rule_scores.items())
-        return f" (macro-F1 on held-out seeds: {scores})" if scores else ""
+    def _decided_by(self) -> str:
+        """What decided the labels: a decision on probabilities, or a rule on temperatures."""
+        if not self.heat_alone:
+            return f"decision {self.rule}"
+        return f"by heat alone: rule {self.rule}" if self.classifier == "NodeClassifier" else f"rule {self.rule}"
 
     def _class_table(self, most: int) -> str:
         """Classes with their seeds and their nodes, the largest first."""
@@ -149,14 +143,14 @@ class Summary:
         return aligned(rows, left=(0, 5))
 
 
-def _experts(clf: "DirichletClassifier") -> dict[str, float]:
+def _experts(clf: "GraphClassifier") -> dict[str, float]:
     """How much each expert counted; empty if links were all there was."""
     outcome = clf.fitted_.outcome
-    found = clf.experts_ if outcome.kept and not outcome.several else {}
+    found = clf.fitted_.experts if outcome.kept and not outcome.several else {}
     return found if len(found) > 1 else {}
 
 
-def _counts(clf: "DirichletClassifier") -> dict[str, dict[str, int]]:
+def _counts(clf: "GraphClassifier") -> dict[str, dict[str, int]]:
     """How many seeds and how many nodes each class has."""
     names, labels = clf.classes_.tolist(), clf.labels_
     if clf.fitted_.outcome.several:

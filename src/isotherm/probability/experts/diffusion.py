@@ -16,8 +16,6 @@ from isotherm.equilibrium.averages import Averaging
 from isotherm.probability.experts.expert import Expert, Knowledge, Rows, links, mean_weight
 from isotherm.probability.experts.regression import PROJECTED, Regression, random_directions
 
-__all__ = ["DiffusedFeatures", "diffusion"]
-
 STEPS, CONTINUE = 12, 0.9  # maximum walk length; continuation probability
 COLUMNS = kernels.WIDTHS[-1]  # columns that diffuse at once
 MOST = 2_000_000_000  # entries of the graph times columns times steps: about a second

@@ -18,19 +18,6 @@ from isotherm.seeds import Seeds
 if TYPE_CHECKING:  # evidence holds the features of the graph, which an expert computes
     from isotherm.probability.evidence import Evidence
 
-__all__ = [
-    "LEAST",
-    "Expert",
-    "GivenProbabilities",
-    "Knowledge",
-    "Question",
-    "Rows",
-    "given",
-    "links",
-    "mean_weight",
-    "unit_rows",
-]
-
 LEAST = 1e-9  # smallest probability, so that logarithms are finite
 FAR = 2.0**40  # largest weights within this factor of 1 keep sums and squares inside float32
 
@@ -58,24 +45,12 @@ class Knowledge:
 
 
 class Question(NamedTuple):
-    """A question to experts: the classes of some nodes, given the labels of the visible seeds.
+    """A question to experts: the classes of some nodes, given the labels of the visible seeds."""
 
-    Attributes
-    ----------
-    seeds
-        All seeds.
-    visible
-        (v,) places of the visible seeds among all seeds.
-    warmest
-        (n,) class of each node by the heat of the visible seeds; -1 where unreached.
-    hidden
-        (h,) places of the seeds that are asked about, among all seeds; None to ask about all nodes.
-    """
-
-    seeds: Seeds
-    visible: Ints
-    warmest: NDArray[np.integer]
-    hidden: Ints | None = None
+    seeds: Seeds  # all seeds
+    visible: Ints  # (v,) places of the visible seeds among all seeds
+    warmest: NDArray[np.integer]  # (n,) class of each node by the heat of the visible seeds; -1 where unreached
+    hidden: Ints | None = None  # (h,) places of the seeds that are asked about; None for all nodes
 
     @property
     def codes(self) -> Ints:

@@ -13,8 +13,6 @@ import numpy as np
 from isotherm.arrays import Doubles, Ints
 from isotherm.probability.optimise import minimum
 
-__all__ = ["Weights", "fit_columns", "fit_gram"]
-
 MOST_ITERATIONS = 50
 GRADIENT = 1e-2  # gradient tolerance of L-BFGS, in seeds
 PROGRESS = 1e-5  # relative decrease of the loss at which L-BFGS stops
@@ -23,18 +21,10 @@ CURVATURE = 0.1  # typical p (1 - p), for the preconditioner
 
 
 class Weights(NamedTuple):
-    """A fitted regression.
+    """A fitted regression."""
 
-    Attributes
-    ----------
-    weights
-        (d, K) of the columns, or (s, K) of the rows whose weighted sums are the weights of the columns.
-    bias
-        (K,).
-    """
-
-    weights: Doubles
-    bias: Doubles
+    weights: Doubles  # (d, K) of the columns, or (s, K) of the rows whose weighted sums are the weights of the columns
+    bias: Doubles  # (K,)
 
 
 def fit_columns(rows: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights:

@@ -13,8 +13,6 @@ from isotherm.arrays import Floats, Ints
 from isotherm.equilibrium.averages import Averaging
 from isotherm.probability.experts.expert import Expert, Knowledge, Question, links
 
-__all__ = ["Majority", "majority"]
-
 ROUNDS, STEPS = 10, 5  # maximum number of relabellings, and averaging steps in each
 STEADY = 0.001  # stop when a smaller share of the labels changes in a round
 SMOOTHING = 0.02  # uniform smoothing added to each class share

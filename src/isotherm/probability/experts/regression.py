@@ -18,18 +18,6 @@ from isotherm.probability.experts.expert import Expert, Knowledge, Question, Row
 from isotherm.probability.experts.logistic import fit_columns, fit_gram
 from isotherm.seeds import Seeds
 
-__all__ = [
-    "AT_ONCE",
-    "PROJECTED",
-    "FeatureMap",
-    "MeanFeatures",
-    "Regression",
-    "convolution",
-    "features",
-    "neighbours",
-    "random_directions",
-]
-
 C = 100.0  # inverse penalty, which gives well-calibrated probabilities on unit rows
 MOST_TAUGHT = 2000  # seeds that a regression is fitted to
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
@@ -75,17 +63,7 @@ class FeatureMap(Protocol):
 
 
 class MeanFeatures:
-    """Features averaged over neighbours some number of times.
-
-    Parameters
-    ----------
-    rows
-        (n, d) features.
-    average
-        The matrix (n, n) that averages over neighbours; None if no average is needed.
-    hops
-        How often features are averaged, for each part of the features of a node: 0 for its own.
-    """
+    """Features averaged over neighbours some number of times."""
 
     def __init__(self, rows: Rows, average: csr_array | None = None, hops: Sequence[int] = (0,)) -> None:
         self.rows, self.average = rows, average
@@ -140,17 +118,7 @@ def random_directions(rows: Rows) -> Floats:
 
 
 class Regression(Expert):
-    """Logistic regression on the features of the visible seeds.
-
-    Parameters
-    ----------
-    feature_map
-        The features.
-    seeds
-        All seeds.
-    c
-        Inverse penalty.
-    """
+    """Logistic regression on the features of the visible seeds."""
 
     def __init__(self, feature_map: FeatureMap, seeds: Seeds, c: float = C) -> None:
         self.map, self.c, self.own = feature_map, c, feature_map.at(seeds.nodes)

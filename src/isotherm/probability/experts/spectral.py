@@ -20,8 +20,6 @@ from isotherm.graphs import Graph
 from isotherm.probability.experts.expert import Expert, Knowledge, links, mean_weight
 from isotherm.probability.experts.regression import MeanFeatures, Regression
 
-__all__ = ["Structure", "degree", "degree_features", "spectral_features", "spectrum"]
-
 BLOCKS, LARGE = 2, 20_000  # blocks of columns; graphs with more nodes than LARGE get one
 COLUMNS = kernels.WIDTHS[-1]  # columns of a block
 REGULARISATION = 0.02  # zero-valued pseudo-degree, in mean degrees

@@ -4,14 +4,14 @@ from typing import Annotated
 
 from cyclopts import Group
 
-from isotherm.cli.inputs.reading import read_files
+from isotherm.cli.inputs import read_files
 from isotherm.cli.options import (
     OUTPUT,
     READING,
     VARIABLES,
     Edges,
+    Fitting,
     Force,
-    LabelKinds,
     Labels,
     Quiet,
     Reading,
@@ -79,13 +79,13 @@ def compare(
             raise UsageError("--json and --latex are both for standard output: give one of them")
         if features is None and (id, text) != (None, None):
             raise UsageError("--id and --text are about features: give the file with --features")
-        files = read_files(edges, labels, job, reading=reading, kinds=LabelKinds(), ignore_missing=True)
+        files = read_files(edges, labels, Fitting(reading=reading, ignore_missing_seeds=True), job)
         given = None
         if features is not None:
             from isotherm.io import read_features
 
             with job.stage("reading features"), usage_errors():
-                given = read_features(features, files.graph, id=id, text=text)
+                given = read_features(features, files.graph, id=id, text=text, encoding=reading.encoding)
         from isotherm.study.comparison import compare as compared
 
         with job.stage("comparing") as bar, usage_errors(LABELS, labels):

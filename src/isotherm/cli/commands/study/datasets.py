@@ -7,6 +7,7 @@ from cyclopts import App
 from isotherm.cli.options import OPTIONS, Quiet, option, positional
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, in_options
+from isotherm.cli.terminal.process import exit_cleanly
 
 __all__ = ["EXAMPLES", "datasets"]
 
@@ -55,14 +56,14 @@ def fetch(*names: Annotated[str, positional("What to download.")], data: Data = 
 
     if not names:
         raise UsageError("fetch needs the name of a dataset: isotherm datasets list prints them")
-    job = Job(quiet=quiet)
-    for name in names:
-        try:
-            with job.stage(name) as bar:
-                paths = fetch(name, data=data, progress=bar.amount)
-        except (ValueError, OSError) as error:
-            raise UsageError(in_options(error)) from None
-        print(*paths, sep="\n")
+    with Job(quiet=quiet) as job, exit_cleanly():
+        for name in names:
+            try:
+                with job.stage(name) as bar:
+                    paths = fetch(name, data=data, progress=bar.amount)
+            except (ValueError, OSError) as error:
+                raise UsageError(in_options(error)) from None
+            print(*paths, sep="\n")
 
 
 def _places(data: str | None) -> dict[str, str]:

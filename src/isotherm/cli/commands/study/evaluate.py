@@ -4,15 +4,15 @@ from typing import Annotated, Literal
 
 from cyclopts import Group
 
-from isotherm.cli.inputs.reading import labels_inside, read_files
+from isotherm.cli.inputs import connect_to_cluster, labels_inside, read_files
 from isotherm.cli.options import (
     OPTIONS,
     OUTPUT,
     READING,
     VARIABLES,
     Edges,
+    Fitting,
     Force,
-    LabelKinds,
     LabelsOrInside,
     OutputFormat,
     Quiet,
@@ -24,11 +24,12 @@ from isotherm.cli.options import (
     VectorOptions,
     at_least,
     between,
+    leave_out,
     option,
 )
 from isotherm.cli.outputs import check_targets, write_columns
 from isotherm.cli.terminal.job import Job
-from isotherm.cli.terminal.messages import LABELS, UsageError, usage_errors
+from isotherm.cli.terminal.messages import LABELS, UsageError, option_name, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 
 __all__ = ["EXAMPLES", "USAGE", "evaluate"]
@@ -97,12 +98,22 @@ def evaluate(
         labels, reading = labels_inside(edges, labels, reading, usage=("evaluate", "LABELS"))
         if sum((json, latex, output == "-")) > 1:
             raise UsageError("--json, --latex and --output - are all for standard output: give one of them")
+        if output is None and output_format is not None:
+            raise UsageError(
+                f"--output-format is for a table: name its file with --output, or {leave_out('output_format')}"
+            )
+        for name, given in {"per_class": per_class, "confusion": confusion}.items():
+            if given and (json or latex or output == "-"):
+                raise UsageError(f"{option_name(name)} is for the text on standard output: {leave_out(name)}")
         check_targets(
             output, plot, [edges, labels, *reading.seeds, *reading.edges], force=force, output_format=output_format
         )
         rules = _rules(rule, solving)
-        missing, ids = ignore_missing_seeds, VectorOptions(id=id)
-        files = read_files(edges, labels, job, reading=reading, kinds=LabelKinds(), ignore_missing=missing, table=ids)
+        fitting = Fitting(
+            solving=solving, ignore_missing_seeds=ignore_missing_seeds, reading=reading, table=VectorOptions(id=id)
+        )
+        files = read_files(edges, labels, fitting, job)
+        connect_to_cluster(solving)
         from isotherm.study.evaluation import evaluate as evaluated
 
         with job.stage("solving") as bar, usage_errors(LABELS, labels):

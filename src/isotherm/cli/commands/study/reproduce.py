@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from isotherm.cli.options import OUTPUT, Quiet, at_least, option, positional
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, in_options, say
+from isotherm.cli.terminal.process import exit_cleanly
 
 __all__ = ["EXAMPLES", "USAGE", "reproduce"]
 
@@ -34,8 +35,7 @@ def reproduce(
     from isotherm import paper
     from isotherm.study.datasets import DownloadError
 
-    job = Job(quiet=quiet)
-    with job.stage("running") as bar:
+    with Job(quiet=quiet) as job, exit_cleanly(), job.stage("running") as bar:
         try:
             page = paper.reproduce(
                 names or "all",

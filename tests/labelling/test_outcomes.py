@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 
 import isotherm as iso
 from isotherm.labelling.outcomes import Ranking
-from isotherm.labelling.rules import FALLBACK, TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 
 SCORES = arrays(np.float64, st.tuples(st.integers(1, 6), st.integers(1, 20)), elements=st.integers(-3, 3))
 
@@ -42,16 +42,8 @@ def many_classes(directed: bool) -> tuple[iso.Graph, dict[int, int]]:
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
-def test_without_all_scores_temperatures_decide() -> None:
-    graph, seeds = many_classes(False)
-    small = iso.DirichletClassifier(max_memory=1_000_000).fit(graph, seeds)
-    assert small.rule_ == FALLBACK.name
-    assert small.fitted_.obstacle == "not all scores are kept"
-
-
-@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 @pytest.mark.parametrize("directed", [False, True])
-@pytest.mark.parametrize("rule", TEMPERATURE_RULES)
+@pytest.mark.parametrize("rule", RULES)
 def test_little_memory_gives_the_same_labels(rule: str, directed: bool) -> None:
     graph, seeds = many_classes(directed)
     full = iso.DirichletClassifier(rule=rule).fit(graph, seeds)

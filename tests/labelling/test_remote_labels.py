@@ -6,19 +6,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from isotherm.insight.scattered.labels import label_on_workers
-from isotherm.insight.scattered.parts import Columns
 
 import isotherm as iso
 from isotherm.graphs.packed import PackedGraph, open_packed
-from isotherm.labelling.settings import Settings
+from isotherm.labelling.remote import label_remotely
+from isotherm.labelling.rows import Columns
+from isotherm.node_classifier import classifier_by
 from isotherm.seeds import as_seeds
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
-
-
-def settings_of(clf: iso.DirichletClassifier) -> Settings:
-    return Settings.of(**clf.get_params())
 
 
 def communities(kind: str) -> tuple[iso.Graph, dict[Any, Any]]:
@@ -39,22 +35,28 @@ def communities(kind: str) -> tuple[iso.Graph, dict[Any, Any]]:
 
 @pytest.mark.parametrize(
     ("kind", "rule"),
-    [("numbers", "balanced"), ("two classes", "balanced"), ("text", "centered"), ("weighted", "probable")],
+    [
+        ("numbers", "balanced"),
+        ("two classes", "balanced"),
+        ("text", "centered"),
+        ("text", "weighted"),
+        ("weighted", "probable"),
+    ],
 )
 def test_workers_write_the_labels_of_a_local_fit(cluster: Any, tmp_path: Path, kind: str, rule: str) -> None:
     graph, seeds = communities(kind)
     graph.pack(tmp_path / "graph.iso")
     distant = open_packed(tmp_path / "graph.iso", unread=True)
-    clf = iso.DirichletClassifier(rule=rule, solver="cg", tol=1e-6)
+    clf = classifier_by(rule, solver="cg", tol=1e-6)
     columns = Columns(probabilities=True, temperatures=True)
-    done = label_on_workers(
-        distant, as_seeds(seeds, distant, None), settings_of(clf), tmp_path / "labels", columns=columns
-    )
+    target = str(tmp_path / "labels")
+    done = label_remotely(distant, as_seeds(seeds, distant, None), clf.settings, target, columns=columns)
     assert isinstance(distant, PackedGraph)
     parts = sorted((tmp_path / "labels").iterdir())
     assert len(parts) == len(cluster.scheduler_info()["workers"])
     found = pl.concat([pl.read_parquet(part) for part in parts])
-    clf.fit(iso.Graph.open(tmp_path / "graph.iso"), seeds, evidence=None)  # workers go by heat alone
+    alone = {"evidence": None} if isinstance(clf, iso.NodeClassifier) else {}  # workers go by heat alone
+    clf.fit(iso.Graph.open(tmp_path / "graph.iso"), seeds, **alone)
     assert found["node"].to_list() == list(clf.graph_.nodes[0 : graph.n_nodes])
     assert found["label"].to_list() == clf.labels_.tolist()
     np.testing.assert_allclose(found["confidence"], np.where(clf.reached_, clf.confidence_, 0), atol=1e-4)
@@ -72,5 +74,6 @@ def test_what_workers_cannot_do_is_refused(cluster: Any, tmp_path: Path) -> None
     arcs = iso.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=True)
     arcs.pack(tmp_path / "arcs.iso")
     graph = open_packed(tmp_path / "arcs.iso", unread=True)
+    settings = iso.NodeClassifier().settings
     with pytest.raises(ValueError, match="labels of a directed graph; write them to a file"):
-        label_on_workers(graph, as_seeds({0: "a", 3: "b"}, graph, None), Settings(), tmp_path / "labels")
+        label_remotely(graph, as_seeds({0: "a", 3: "b"}, graph, None), settings, str(tmp_path / "labels"))

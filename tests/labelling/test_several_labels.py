@@ -16,7 +16,7 @@ from sklearn.metrics import f1_score, log_loss
 import isotherm as iso
 from isotherm.labelling.changes import changed_seeds, warm_start
 from isotherm.labelling.label_sets import _best_shift, _distinct
-from isotherm.labelling.rules import TEMPERATURE_RULES
+from isotherm.labelling.rules import RULES
 from isotherm.probability.label_odds import LEAST
 from isotherm.probability.trial import reliability
 from isotherm.seeds.reading import label_sets
@@ -35,7 +35,7 @@ def sets_of(problem: Problem, labels: int, chance: float) -> NDArray[np.bool_]:
 
 
 @quiet
-@pytest.mark.parametrize("rule", TEMPERATURE_RULES)
+@pytest.mark.parametrize("rule", RULES)
 @settings(max_examples=40)  # of each rule
 @given(problem=problems(), chance=st.floats(0.1, 0.9), side=st.sampled_from(["both", "source"]))
 def test_each_label_is_a_problem_of_two_classes(problem: Problem, rule: str, chance: float, side: str) -> None:
@@ -82,7 +82,7 @@ def score(clf: iso.DirichletClassifier, has: NDArray[np.bool_], seeds: dict[int,
 @quiet
 def test_the_threshold_is_fitted_to_hidden_seeds(groups: Any) -> None:
     graph, has, seeds = groups
-    for rule in TEMPERATURE_RULES:
+    for rule in RULES:
         as_it_is, fitted = (iso.DirichletClassifier(rule, threshold=t).fit(graph, seeds) for t in (None, "auto"))
         assert score(fitted, has, seeds) > score(as_it_is, has, seeds) + 0.1
     tried = [iso.DirichletClassifier(threshold=t).fit(graph, seeds) for t in np.linspace(0.05, 0.9, 18)]

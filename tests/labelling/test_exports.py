@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import isotherm as iso
-from isotherm.io import write_labels
+from isotherm import write_labels
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::isotherm.CalibrationWarning", "ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning"
@@ -216,7 +216,7 @@ def test_notebooks_show_what_was_fitted() -> None:
         assert f">{label}<" in page
         assert f">{count}<" in page
     assert "certified_" in dir(clf)
-    assert clf.insight_.confidence.found.calibration is None  # nothing was computed to be shown
+    assert "learnt" not in vars(clf.fitted_)  # nothing was computed to be shown
     several = iso.DirichletClassifier(calibration=None).fit(nx.path_graph(5), {0: {"a", "b"}, 4: {"b"}})
     assert ">b<" in several._repr_mimebundle_()["text/html"]
 

@@ -40,8 +40,8 @@ def test_scikit_learn_contract(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_parameters_and_defaults_are_those_of_the_graph_classifier() -> None:
-    ours, theirs = (signature(kind).parameters for kind in (iso.VectorClassifier, iso.DirichletClassifier))
+def test_parameters_and_defaults_are_those_of_the_node_classifier() -> None:
+    ours, theirs = (signature(kind).parameters for kind in (iso.VectorClassifier, iso.NodeClassifier))
     assert list(ours)[-len(theirs) :] == list(theirs)
     assert all(ours[name].default == theirs[name].default for name in theirs)
 
@@ -118,7 +118,7 @@ def test_where_no_label_can_be_hidden_the_majority_helps_the_heat(digits: tuple[
     for seed in range(5):
         shown = few(y, 1, seed)
         helped = iso.VectorClassifier().fit(X, shown)
-        alone = iso.VectorClassifier(rule="relative").fit(X, shown)
+        alone = iso.DirichletClassifier("relative").fit(helped.graph_, shown)
         wrong.append([np.mean(clf.labels_ != y) for clf in (helped, alone)])
         assert [name for name, weight in helped.experts_.items() if weight] == ["heat", "majority"]
     helped_wrong, alone_wrong = np.mean(wrong, axis=0)
@@ -128,14 +128,19 @@ def test_where_no_label_can_be_hidden_the_majority_helps_the_heat(digits: tuple[
 def test_one_class_needs_no_majority(digits: tuple[NDArray[Any], NDArray[Any]]) -> None:
     clf = iso.VectorClassifier().fit(digits[0][:50], {0: "only"})
     assert set(clf.labels_) == {"only"}
-    assert clf.rule_ == "relative"
+    assert clf.rule_ == "balanced"
 
 
 def test_a_row_of_the_table_keeps_its_label(digits: tuple[NDArray[Any], NDArray[Any]]) -> None:
     X, y = digits
-    clf = iso.VectorClassifier(rule="centered").fit(X, few(y, 3))
-    np.testing.assert_array_equal(clf.predict(X), clf.labels_)
+    shown = few(y, 3)
+    clf = iso.VectorClassifier().fit(X, shown)
     np.testing.assert_array_equal(clf.predict(), clf.labels_)
+    again = clf.predict(X)
+    np.testing.assert_array_equal(again[shown >= 0], shown[shown >= 0])
+    assert np.mean(again == clf.labels_) > 0.99  # what experts say about a new row is a mean over its neighbours
+    by_heat = iso.DirichletClassifier().fit(clf.graph_, shown)
+    np.testing.assert_array_equal(by_heat.predict(clf.neighbours_.to_new(X, 1)), by_heat.labels_)
 
 
 def test_it_works_in_a_pipeline_and_can_be_cloned() -> None:

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from isotherm.insight.experts import logistic
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import isotherm as iso
 from isotherm.arrays import Doubles
+from isotherm.probability.experts import logistic
 from isotherm.probability.optimise import LARGE, minimum
 
 

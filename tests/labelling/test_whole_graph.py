@@ -10,6 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 
 import isotherm as iso
+from isotherm.labelling.fit import Fit
 
 MODEL = iso.BlockModel([40, 60, 50], [1, 1, 1], p=0.12, q=0.02)
 GRAPH, CODES = MODEL.sample(0), MODEL.labels()
@@ -29,11 +30,10 @@ class Watched(iso.DirichletClassifier):
 
     seen: list[tuple[int, dict[int, Any]]] = []  # noqa: RUF012 - shared by clones
 
-    def _hold(self, insight: Any) -> Any:
-        seeds = insight.fit.seeds
-        labels = seeds.decode(seeds.codes).tolist()
-        self.seen.append((insight.fit.graph.n_edges, dict(zip(seeds.nodes.tolist(), labels, strict=True))))
-        return super()._hold(insight)
+    def _hold(self, fit: Fit) -> Any:
+        labels = fit.seeds.decode(fit.seeds.codes).tolist()
+        self.seen.append((fit.graph.n_edges, dict(zip(fit.seeds.nodes.tolist(), labels, strict=True))))
+        return super()._hold(fit)
 
 
 @pytest.mark.parametrize("labels", [partly(CODES, -1), partly(NAMES, None), CODES, (NAMES == "bob")])

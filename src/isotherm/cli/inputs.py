@@ -1,0 +1,471 @@
+"""From the arguments of a command to a graph with its labels, and to a fitted classifier.
+
+`read_files` reads a graph and its labels. `fit_files` fits a classifier on them, `estimate_files` only says what that
+would take, and `classify_on_workers` leaves all work to a cluster. `Source` is for commands that take either two such
+files or a classifier that ``isotherm classify --save`` wrote. Options that a command would not use are refused here.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import is_zipfile
+
+from isotherm.cli.options import (
+    Fitting,
+    LabelKinds,
+    LabelReading,
+    Reading,
+    Results,
+    Solving,
+    changed_options,
+    class_weights,
+    leave_out,
+    names_of,
+)
+from isotherm.cli.terminal.job import Bar, Job
+from isotherm.cli.terminal.messages import OUTPUT, UsageError, option_name, say, usage_errors
+from isotherm.cli.terminal.process import exit_cleanly, hidden_panics
+from isotherm.cli.terminal.text import shown
+
+if TYPE_CHECKING:
+    from isotherm.graph_classifier import GraphClassifier
+    from isotherm.graphs import Graph
+    from isotherm.io import GraphFile, Layout
+    from isotherm.io.labelled import LabelOptions, MatchedLabels
+    from isotherm.seeds import Seeds
+
+__all__ = [
+    "Files",
+    "Fitted",
+    "Source",
+    "check_options",
+    "classifier_of",
+    "classify_on_workers",
+    "connect_to_cluster",
+    "estimate_files",
+    "fit_files",
+    "inputs_of",
+    "labels_inside",
+    "load_model",
+    "read_answers",
+    "read_files",
+    "read_unseeded",
+    "split_arguments",
+]
+
+# Options for workers that read a packed graph and write a folder, without this process seeing either.
+ON_WORKERS = {
+    *("output", "force", "probabilities", "temperatures", "only_unlabelled", "min_confidence"),
+    *("rule", "class_weight", "tol", "max_iter", "engine", "scheduler", "no_confidence", "threads"),
+    *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
+}
+EDGES_ONLY = {  # options that a table of vectors has no use for
+    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands"),
+    *("edges", "max_graph_memory", "side"),
+}
+
+
+class Files(NamedTuple):
+    """What was read.
+
+    Attributes
+    ----------
+    graph
+        The graph, or the one of the nearest rows of a table.
+    known
+        Labels of its nodes.
+    seeds
+        The same labels as seeds.
+    layouts
+        How each file is laid out, by its name.
+    seeds_layout
+        How the first file of seeds is laid out.
+    vectors
+        The table, if there is one.
+    counted
+        Whether weights are only counts: no column has weights, but edges occur more than once.
+    """
+
+    graph: "Graph"
+    known: dict[Any, Any]
+    seeds: "Seeds"
+    layouts: dict[str, str]
+    seeds_layout: "Layout"
+    vectors: Any = None
+    counted: bool = False
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
+
+
+def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: bool = False) -> Files:
+    """Read a graph, or a table whose rows become one, and labels of its nodes from one or more files.
+
+    With ``unread``, the graph is a packed one that stays where it is, for workers to read.
+    """
+    check_options(fitting)
+    reading, table = fitting.reading, fitting.table
+    with job.stage("reading") as bar, hidden_panics():
+        from isotherm.io.labelled import match_labels, read_labels
+        from isotherm.seeds import as_seeds
+
+        with usage_errors():
+            options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
+            labels_files = read_labels([labels, *reading.seeds], options, others=[edges, *reading.edges])
+        graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
+        with usage_errors():
+            matched = match_labels(labels_files, graph_file, edges, drop_missing=fitting.ignore_missing_seeds)
+        with usage_errors(culprit=_name(labels)):
+            seeds = as_seeds(matched.known, graph_file.graph, matched.weights)
+    graph = graph_file.graph
+    layouts = {_name(edges): _described(graph_file.layout, graph.nodes[0]), **_layouts(matched)}
+    counted = graph.weighted and graph_file.layout.roles.get("weight", ...) is None
+    return Files(graph, matched.known, seeds, layouts, matched.files[0].layout, vectors, counted)
+
+
+def read_unseeded(edges: str, fitting: Fitting, job: Job) -> "tuple[Graph, str]":
+    """Read a graph, or a table whose rows become one, without any label; and how it is laid out."""
+    check_options(fitting)
+    with job.stage("reading") as bar, hidden_panics():
+        read, _ = _read_graph(edges, fitting, bar)
+    return read.graph, f"{_name(edges)}: {_described(read.layout, read.graph.nodes[0])}"
+
+
+def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any]":
+    """A graph; or the graph of the nearest rows of a table, and the table."""
+    reading, table = fitting.reading, fitting.table
+    if table.wanted:
+        return _read_table(edges, fitting)
+    from isotherm.graphs.packed import is_packed
+    from isotherm.io import read_graph_file
+
+    for name in {"thousands", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ():
+        raise UsageError(f"{edges} is packed, and is mapped instead of read: {leave_out(name)}")
+    with usage_errors():
+        paths = [edges, *reading.edges] if reading.edges else edges
+        return read_graph_file(paths, progress=bar.amount, id=table.graph_id, **reading.for_graph()), None
+
+
+def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
+    from isotherm.graphs import Graph
+    from isotherm.io import GraphFile
+    from isotherm.io.vectors import read_vectors_file
+
+    table = fitting.table
+    for name in EDGES_ONLY.intersection(changed_options(fitting)):
+        raise UsageError(f"{option_name(name)} is for files of edges, not for a table of vectors: {leave_out(name)}")
+    with usage_errors(culprit=_name(path)):
+        written = {name: getattr(fitting.reading, name) for name in ("delimiter", "header", "format", "encoding")}
+        read = read_vectors_file(path, id=table.id, text=table.text, **written)
+        threads = fitting.solving.threads
+        graph = Graph.from_vectors(read.vectors, **table.for_graph(), ids=read.ids, n_threads=threads)
+    return GraphFile(graph, read.layout), read.vectors
+
+
+def _unread(edges: str) -> "GraphFile":
+    from isotherm.graphs.packed import is_packed, open_packed
+    from isotherm.io import GraphFile, Layout
+
+    if not is_packed(edges):
+        raise UsageError(f"{edges} is not a packed graph, which workers could read; make one with isotherm pack")
+    with usage_errors():
+        return GraphFile(open_packed(edges, unread=True), Layout("iso"))
+
+
+def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tuple[str, str]) -> tuple[str, Reading]:
+    """The file of labels, which is the one of the graph if none is given, and how both are read.
+
+    ``usage`` has the command and its name for that file, for messages.
+    """
+    if labels is not None:
+        return labels, reading
+    from isotherm.io import FORMATS
+    from isotherm.io.edges import is_one_file
+    from isotherm.io.formats import format_of
+
+    with usage_errors():
+        known = format_of(edges, reading.format).name if is_one_file(edges) else "csv"
+    if FORMATS[known].labels is None or edges == "-":
+        holders = ", ".join(name for name, kind in FORMATS.items() if kind.labels is not None)
+        missing = "{1} is missing; see isotherm {0} --help".format(*usage)
+        raise UsageError(f"{missing}, since {known} files hold no labels beside the graph, as {holders} do")
+    return edges, replace(reading, labels_format=reading.labels_format or reading.format)
+
+
+def read_answers(
+    names: Sequence[str],
+    clf: "GraphClassifier",
+    job: Job,
+    *,
+    model: str,
+    reading: LabelReading,
+    ignore_missing: bool,
+) -> tuple[dict[Any, Any], dict[str, str]]:
+    """Read labels for the graph of a classifier, in the type of its classes, and how their files are laid out.
+
+    ``model`` is the name of the classifier in messages.
+    """
+    with job.stage("reading"), hidden_panics(), usage_errors():
+        from isotherm.io import GraphFile, Layout
+        from isotherm.io.labelled import match_labels, read_labels
+
+        options = _label_options(reading, LabelKinds(multi_label=clf.fitted_.outcome.several))
+        read = read_labels(names, options, after=_layout_of(clf.seed_columns_))
+        graph, classes = GraphFile(clf.graph_, Layout("npz")), clf.classes_.tolist()
+        matched = match_labels(read, graph, model, drop_missing=ignore_missing, classes=classes)
+    return matched.known, _layouts(matched)
+
+
+def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
+    """The layout of a file of seeds with these columns."""
+    from isotherm.io import Column, Layout
+
+    roles = {role: Column(place, name) for place, (role, name) in enumerate(seed_columns.items(), 1)}
+    return Layout("csv", dict(roles)) if roles else None
+
+
+def _label_options(reading: LabelReading, kinds: LabelKinds, id: str | None = None) -> "LabelOptions":  # noqa: A002
+    from isotherm.io.labelled import LabelOptions
+
+    return LabelOptions(**reading.for_labels(), **kinds.for_labels(), id=id)
+
+
+def _layouts(matched: "MatchedLabels") -> dict[str, str]:
+    """How each file of labels is laid out, by its name."""
+    firsts = ((file, ": ".join(map(str, next(iter(file.seeds.items()))))) for file in matched.files)
+    return {file.name: _described(file.layout, first) for file, first in firsts}
+
+
+def _described(layout: "Layout", first: Any) -> str:
+    """The layout; without a header also what the first row holds, which shows a header that was not detected."""
+    return f"{layout}, first={shown(first)}" if layout.header is False else str(layout)
+
+
+def _name(path: str) -> str:
+    return "standard input" if path == "-" else path
+
+
+def inputs_of(fitting: Fitting) -> list[str]:
+    """The files that options name."""
+    features = [] if fitting.table.features is None else [fitting.table.features]
+    return [*fitting.reading.seeds, *fitting.reading.edges, *features]
+
+
+def check_options(fitting: Fitting) -> None:
+    """Refuse options that would have no effect without another one."""
+    from isotherm.labelling.decisions import DECISIONS
+
+    by_probability = fitting.rule in DECISIONS
+    needs = {
+        "threshold": ("--multi-label", fitting.kinds.multi_label),
+        "open_share": ("--stop labels", fitting.solving.stop == "labels"),
+        "scheduler": ("--engine dask", fitting.solving.engine == "dask"),
+        **dict.fromkeys(("k", "metric", "scale"), ("--vectors or --text", fitting.table.wanted)),
+    }
+    for name in changed_options(fitting):
+        other, given = needs.get(name, ("", True))
+        if not given:
+            raise UsageError(f"{option_name(name)} is for {other}: add that, or {leave_out(name)}")
+        if name in ("class_weight", "features", "evidence") and not by_probability:
+            why = f"is for probabilities, and --rule {fitting.rule} goes by temperatures alone"
+            raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule balanced")
+        if name in ("stop", "open_share", "no_confidence") and by_probability:
+            why = f"is for rules on temperatures, and --rule {fitting.rule} goes by probabilities"
+            raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule centered")
+
+
+def classifier_of(fitting: Fitting, classes: Iterable[Any]) -> "GraphClassifier":
+    """The classifier that the options ask for, not fitted yet."""
+    from isotherm.labelling.decisions import DECISIONS
+    from isotherm.node_classifier import classifier_by
+
+    parameters = fitting.solving.for_classifier()
+    if fitting.rule in DECISIONS:
+        weights = class_weights(fitting.class_weight, classes)
+        return classifier_by(fitting.rule, class_weight=weights, **parameters)
+    return classifier_by(fitting.rule, **parameters, **fitting.solving.for_temperatures())
+
+
+def fit_files(names: Sequence[str], fitting: Fitting, job: Job) -> "tuple[GraphClassifier, Files]":
+    """Read a graph and its seeds, and fit a classifier on them."""
+    from isotherm.node_classifier import NodeClassifier
+
+    edges, seeds = names
+    files = read_files(edges, seeds, fitting, job)
+    clf = classifier_of(fitting, files.seeds.classes.tolist())
+    known: dict[str, Any] = {}
+    if isinstance(clf, NodeClassifier):
+        known = {"features": _read_features(files, fitting, job), "evidence": _evidence(files, fitting)}
+    connect_to_cluster(fitting.solving)
+    with job.stage("solving") as bar, usage_errors():
+        clf.fit(files.graph, files.seeds, progress=bar.errors(fitting.solving.tol), **known)
+    clf.seed_columns_ = files.seeds_layout.seed_columns
+    return clf, files
+
+
+def _read_features(files: Files, fitting: Fitting, job: Job) -> Any:
+    """The features of the nodes, if there is a file of them."""
+    table = fitting.table
+    if table.features is None:
+        return None
+    from isotherm.io import read_features
+
+    with job.stage("reading features"), usage_errors():
+        encoding = fitting.reading.encoding
+        return read_features(table.features, files.graph, id=table.id, text=table.text, encoding=encoding)
+
+
+def _evidence(files: Files, fitting: Fitting) -> Any:
+    """The argument ``evidence`` of `fit`; for the graph of a table it is the columns of the table, by default."""
+    if files.vectors is not None and fitting.evidence == "auto":
+        from isotherm.probability.evidence import Evidence
+
+        return Evidence.of_table(files.vectors)
+    return None if fitting.evidence == "none" else fitting.evidence
+
+
+def connect_to_cluster(solving: Solving) -> None:
+    """Connect to the Dask cluster, or start one and say so, if the engine needs it."""
+    if solving.engine != "dask":
+        return
+    with usage_errors():
+        from isotherm.engines.cluster import connect
+
+        _, message = connect(solving.scheduler)
+    say(message)
+
+
+def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
+    """Read a graph and its seeds, and say what a fit on them will take."""
+    if fitting.table.features is not None:
+        raise UsageError(f"--estimate does not know what features take: {leave_out('features')}")
+    edges, seeds = names
+    files = read_files(edges, seeds, fitting, job)
+    from isotherm.labelling.estimate import estimate_fit
+
+    n_classes = files.seeds.n_classes
+    settings = classifier_of(fitting, files.seeds.classes.tolist()).settings
+    estimate = estimate_fit(files.graph, n_classes, settings, confidence=not fitting.solving.no_confidence)
+    several = " with several labels each" if files.seeds.several else ""
+    job.say(str(files), f"{files.graph!r}, {len(files.seeds.nodes):,} seeds{several}")
+    return f"{files.graph.n_nodes:,} nodes, {files.graph.n_edges:,} edges, {n_classes} classes: {estimate}"
+
+
+def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results, job: Job) -> str:
+    """Have the workers of a cluster label a packed graph and write a folder, and say what was done."""
+    if fitting.solving.engine != "dask":
+        raise UsageError(f"{results.output} is a folder, which is for --engine dask; give the name of a file")
+    only = {"evidence": fitting.evidence == "none", "solver": fitting.solving.solver == "cg"}  # as workers do anyway
+    allowed = ON_WORKERS | {name for name, given in only.items() if given}
+    for name in (*changed_options(results, allowed=allowed), *changed_options(fitting, allowed=allowed)):
+        where = f"is for labels in a file, not in the folder {results.output}"
+        raise UsageError(f"{option_name(name)} {where}: {leave_out(name)}, or write to a file such as labels.parquet")
+    edges, seeds = names
+    files = read_files(edges, seeds, fitting, job, unread=True)
+    from isotherm.graphs.packed import PackedGraph
+    from isotherm.labelling.remote import label_remotely
+    from isotherm.labelling.rows import Columns
+
+    clf = classifier_of(fitting, files.seeds.classes.tolist())
+    columns = Columns(
+        confidence=not fitting.solving.no_confidence,
+        probabilities=results.probabilities,
+        temperatures=results.temperatures,
+        only_unlabelled=results.only_unlabelled,
+        min_confidence=results.min_confidence,
+    )
+    assert isinstance(files.graph, PackedGraph)
+    connect_to_cluster(fitting.solving)
+    with exit_cleanly(), job.stage("solving") as bar, usage_errors(OUTPUT):
+        done = label_remotely(
+            files.graph,
+            files.seeds,
+            clf.settings,
+            results.output,
+            columns=columns,
+            force=results.force,
+            progress=bar.errors(fitting.solving.tol),
+        )
+    counts = ", ".join(f"{label}: {count:,}" for label, count in done.counts.items())
+    return (
+        f"{files}\n\n{done.rows:,} rows written to {results.output} by the workers, who go by heat alone: rule "
+        f"{done.rule}, {done.solution.iterations} iterations\n{counts}, unreached: {done.unreached:,}"
+    )
+
+
+class Fitted(NamedTuple):
+    """A classifier, and the layouts of the files that it was fitted on; empty for a saved one."""
+
+    clf: "GraphClassifier"
+    layouts: str = ""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a classifier comes from.
+
+    Attributes
+    ----------
+    files
+        A saved classifier, or edges and seeds, or edges alone.
+    rest
+        The other arguments of the command.
+    seedless
+        Whether there are edges without seeds.
+    """
+
+    files: list[str]
+    rest: list[str]
+    seedless: bool = False
+
+    def fitted(self, fitting: Fitting, job: Job, *, later: Sequence[str] = ("threads",)) -> Fitted:
+        """The classifier, and how its files are laid out; ``later`` are the options that a saved one can take."""
+        if len(self.files) == 2:
+            clf, files = fit_files(self.files, fitting, job)
+            return Fitted(clf, str(files))
+        for name in changed_options(fitting, allowed=later):
+            raise UsageError(f"{self.files[0]} is fitted already: {leave_out(name)}, or give the edges and the seeds")
+        return Fitted(load_model(self.files[0], job, threads=fitting.solving.threads))
+
+
+def load_model(path: str, job: Job, *, threads: int | None = None) -> "GraphClassifier":
+    """The classifier that ``isotherm classify --save`` wrote, to be used with so many threads."""
+    with job.stage("reading"), usage_errors():
+        from isotherm.node_classifier import load
+
+        clf = load(path)
+    if threads is not None:
+        fit = clf.set_params(n_threads=threads).fitted_
+        solving = replace(fit.options, threads=threads)
+        clf._hold(replace(fit, settings=replace(fit.settings, solving=solving)))
+    return clf
+
+
+def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", *, seedless: bool = False) -> Source:
+    """Find out whether arguments begin with a saved classifier or with edges and seeds.
+
+    With ``seedless``, edges alone are allowed too.
+    """
+    from isotherm.io.models import is_model
+
+    given = list(arguments)
+    count = 1 if given and (is_model(given[0]) or _may_be_model(given)) else 2
+    if seedless and (len(given), count) == (1, 2):
+        return Source(given, [], seedless=True)
+    if len(given) < count + bool(needed):
+        words = f" {needed}" if needed else ""
+        raise UsageError(
+            f"isotherm {command} needs EDGES SEEDS{words}, or MODEL{words} with what classify --save wrote; "
+            f"see isotherm {command} --help"
+        )
+    return Source(given[:count], given[count:])
+
+
+def _may_be_model(given: list[str]) -> bool:
+    """Whether the first argument is a missing or damaged model, not a matrix of edges.
+
+    A matrix is a zip file, and is followed by a file of seeds.
+    """
+    has_seeds = any(name == "-" or os.path.exists(name) for name in given[1:2])
+    return given[0].endswith(".npz") and not has_seeds and not is_zipfile(given[0])

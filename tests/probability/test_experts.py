@@ -1,0 +1,239 @@
+"""Experts, against scikit-learn, dense algebra, and graphs on which it is clear what they should say."""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs
+from sklearn.linear_model import LogisticRegression
+
+import isotherm as iso
+from isotherm.arrays import Ints
+from isotherm.equilibrium.averages import Averaging
+from isotherm.equilibrium.options import SolveOptions
+from isotherm.paper.block_model import stochastic_block_model
+from isotherm.probability.evidence import Evidence
+from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, logistic, regression
+from isotherm.probability.experts.diffusion import DiffusedFeatures
+from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight, unit_rows
+from isotherm.probability.experts.majority import Majority
+from isotherm.probability.experts.regression import C, MeanFeatures, Regression
+from isotherm.probability.experts.spectral import REGULARISATION, Structure, spectral_features
+from isotherm.seeds import Seeds
+
+NONE = np.empty(0, np.int64)
+diffusion, majority = (import_module(f"isotherm.probability.experts.{name}") for name in ("diffusion", "majority"))
+
+
+def averaging(graph: iso.Graph) -> csr_array:
+    return Averaging(links(graph), dtype=np.float64).to_scipy()
+
+
+def convolving(graph: iso.Graph) -> csr_array:
+    csr = links(graph)
+    return Averaging.convolution(csr, mean_weight(csr), dtype=np.float64).to_scipy()
+
+
+def seeds_of(nodes: Ints, codes: Ints, n_classes: int = 3) -> Seeds:
+    return Seeds(nodes, codes, np.arange(n_classes))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("products", [0, 4000])
+@pytest.mark.parametrize(("make", "hops"), [(averaging, (0, 1, 2)), (convolving, (2,))])
+def test_regression_is_that_of_scikit_learn_on_averaged_features(
+    world: Any,
+    sparse: bool,
+    wide: bool,
+    products: int,
+    make: Callable[[iso.Graph], csr_array],
+    hops: tuple[int, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(regression, "MOST_PRODUCTS", products)
+    for name, value in {"MOST_ITERATIONS": 5000, "GRADIENT": 1e-6, "PROGRESS": 1e-14}.items():
+        monkeypatch.setattr(logistic, name, value)
+    graph, truth, features, _ = world
+    rng = np.random.default_rng(1)
+    table = features @ rng.normal(size=(12, 80)) if wide else features
+    rows = unit_rows(csr_array(table) if sparse else table)
+    dense = rows.toarray() if sparse else rows
+    average = make(graph)
+    means = [np.linalg.matrix_power(average.toarray(), hop) @ dense for hop in hops]
+    model = MeanFeatures(rows, average, hops)
+    scales = list(model.scales.values())
+    for mean, scale in zip(means, scales, strict=True):
+        length = np.linalg.norm(mean, axis=1)
+        np.testing.assert_allclose((length * scale)[length > 0], 1, atol=0.4)  # about five standard errors
+    whole = np.hstack([mean * scale[:, None] for mean, scale in zip(means, scales, strict=True)])
+    nodes = np.arange(0, 240, 3)
+    seeds = seeds_of(nodes, truth[nodes])
+    expert = Regression(model, seeds)
+    for visible in (np.arange(len(nodes)), np.arange(0, len(nodes), 2)):
+        codes = truth[nodes][visible]
+        theirs = LogisticRegression(C=C, tol=1e-8, max_iter=5000).fit(whole[nodes][visible], codes)
+        ours = expert.log_probabilities(Question(seeds, visible, NONE))
+        np.testing.assert_allclose(np.exp(ours), theirs.predict_proba(whole), atol=0.005)
+        some = expert.log_probabilities(Question(seeds, visible, NONE, hidden=np.array([5, 7])))
+        np.testing.assert_allclose(some, ours[nodes[[5, 7]]], atol=1e-4)
+
+
+def test_averages_over_neighbours_by_hand() -> None:
+    path = iso.Graph.from_edges([0, 1], [1, 2], weight=[1, 3])
+    np.testing.assert_allclose(averaging(path).toarray(), np.array([[0, 4, 0], [1, 0, 3], [0, 4, 0]]) / 4)
+    looped = np.array([[2, 1, 0], [1, 2, 3], [0, 3, 2]]) / np.sqrt(np.outer([3, 6, 5], [3, 6, 5]))
+    np.testing.assert_allclose(convolving(path).toarray(), looped)  # a loop weighs as much as the mean edge
+    np.testing.assert_array_equal(convolving(iso.Graph.from_scipy(csr_array((2, 2)))).toarray(), np.eye(2))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_diffusion_is_the_sum_over_walks(world: Any, sparse: bool, weighted: bool) -> None:
+    graph, _, features, _ = world
+    rng = np.random.default_rng(2)
+    if weighted:
+        factors = rng.uniform(0.5, 2, size=graph.n_nodes)
+        graph = iso.Graph.from_scipy(csr_array(graph.adjacency.toarray() * np.outer(factors, factors)))
+    rows = unit_rows(csr_array(np.maximum(features, 0)) if sparse else features)
+    dense = rows.toarray() if sparse else rows
+    step, walks = convolving(graph).toarray(), np.zeros((graph.n_nodes, graph.n_nodes))
+    for hop in range(diffusion.STEPS + 1):
+        walks += 0.9**hop * np.linalg.matrix_power(step, hop)
+    csr = links(graph)
+    model = DiffusedFeatures(rows, Averaging.convolution(csr, mean_weight(csr)).times(diffusion.CONTINUE))
+    lengths = np.linalg.norm(walks @ dense, axis=1)
+    np.testing.assert_allclose((lengths * model.scale)[lengths > 0], 1, atol=0.4)
+    whole = walks @ dense * model.scale[:, None]
+    for nodes in (np.array([3, 200, 77]), np.arange(0, 240, 3)):  # fewer and more than there are columns
+        np.testing.assert_allclose(model.at(nodes), whole[nodes], atol=1e-4)
+    weights = rng.normal(size=(dense.shape[1], 20))
+    np.testing.assert_allclose(model.logits(weights), whole @ weights, atol=1e-3)
+
+
+def test_a_class_without_a_seed_is_impossible(world: Any) -> None:
+    _, truth, features, _ = world
+    nodes = np.arange(120, 240)
+    seeds = seeds_of(nodes, truth[nodes])
+    expert = Regression(MeanFeatures(unit_rows(features)), seeds)
+    assert np.isneginf(expert.log_probabilities(Question(seeds, np.arange(120), NONE))[:, 0]).all()
+    one = expert.log_probabilities(Question(seeds, np.arange(5), NONE))
+    np.testing.assert_array_equal(np.exp(one), np.tile([0.0, 1.0, 0.0], (242, 1)))
+    few = expert.log_probabilities(Question(seeds, np.arange(5), NONE, hidden=np.array([7, 100])))
+    np.testing.assert_array_equal(np.exp(few), np.tile([0.0, 1.0, 0.0], (2, 1)))
+
+
+def test_experts_that_apply_to_the_evidence(world: Any) -> None:
+    graph, _, features, known = world
+    nodes = np.flatnonzero(known >= 0)
+    seeds, opinion = seeds_of(nodes, known[nodes]), np.full((242, 3), 1 / 3)
+
+    def names(evidence: Evidence) -> set[str]:
+        knowledge = Knowledge(evidence, graph, seeds, SolveOptions())
+        return {name for name, make in EXPERTS.items() if make(knowledge) is not None}
+
+    assert names(Evidence()) == set()
+    assert names(Evidence(features)) == {"features", "neighbours", "convolution", "diffusion"}
+    assert names(Evidence(features, clustered=True)) == {"features", "neighbours", "majority"}
+    assert names(Evidence(structure=Structure(graph))) == {"spectrum", "degree"} < STRUCTURAL
+    assert names(Evidence(opinion=opinion)) == {"evidence"}
+
+
+def test_given_probabilities_are_scaled_to_sum_to_one() -> None:
+    seeds = seeds_of(np.array([0, 2]), np.array([0, 1]), 2)
+    expert = GivenProbabilities(np.array([[2.0, 6], [np.nan, np.nan], [0, 1], [0.5, 0.5]]))
+    everyone = np.exp(expert.log_probabilities(Question(seeds, np.arange(2), NONE)))
+    wanted = np.array([[0.25, 0.75], [np.nan, np.nan], [0, 1], [0.5, 0.5]])
+    np.testing.assert_allclose(everyone, wanted, atol=1e-8)
+    hidden = np.exp(expert.log_probabilities(Question(seeds, np.array([0]), NONE, hidden=np.array([1]))))
+    np.testing.assert_allclose(hidden, [[0, 1]], atol=1e-8)
+
+
+def test_the_spectrum_is_that_of_a_dense_solver() -> None:
+    graph = stochastic_block_model([100, 100, 100], 0.3, 0.02, 0)
+    matrix = graph.adjacency.toarray()
+    degrees = matrix.sum(axis=1)
+    roots = np.sqrt(degrees + REGULARISATION * degrees.mean())
+    values, vectors = np.linalg.eigh(matrix / np.outer(roots, roots))
+    found = spectral_features(graph, SolveOptions(), 1)[:, :2]
+    wanted = vectors[:, -3:-1] / roots[:, None] * values[-3:-1]
+    own, theirs = (each @ np.linalg.pinv(each) for each in (found, wanted))  # projections on the two spaces
+    np.testing.assert_allclose(own, theirs, atol=1e-3)
+
+
+def test_the_spectrum_of_a_graph_with_fewer_nodes_than_columns() -> None:
+    found = spectral_features(iso.Graph.from_edges([0, 1, 2], [1, 2, 3]), SolveOptions())
+    assert np.isfinite(found).all()
+    assert len(found) == 4
+
+
+def test_the_majority_undoes_a_leak() -> None:
+    """With one seed for each of six clusters, heat crosses the gaps; a node has most neighbours in its own cluster."""
+    right = []
+    for draw in range(4):
+        X, truth = make_blobs(800, 8, centers=6, cluster_std=2.25, center_box=(-5, 5), random_state=draw)
+        graph = iso.Graph.from_vectors(X)
+        nodes = np.array([np.flatnonzero(truth == cluster)[0] for cluster in range(6)])
+        heat = iso.DirichletClassifier(rule="relative").fit(graph, dict(zip(nodes, truth[nodes], strict=True)))
+        question = Question(heat.seeds_, np.arange(6), heat.labels_)
+        found = Majority(Averaging(links(graph))).log_probabilities(question)
+        right.append([np.mean(labels == truth) for labels in (found.argmax(axis=1), heat.labels_)])
+    by_majority, by_heat = np.mean(right, axis=0)
+    assert by_majority > by_heat + 0.01
+
+
+@pytest.mark.parametrize("n_classes", [3, 20])
+def test_the_majority_is_threshold_dynamics(world: Any, n_classes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two rounds, against dense algebra: also with more classes than fit a block, and with unreached nodes."""
+    monkeypatch.setattr(majority, "ROUNDS", 2)
+    graph, _, _, known = world
+    nodes = np.flatnonzero(known >= 0)
+    rng = np.random.default_rng(0)
+    labels = np.append(rng.integers(0, n_classes, 240), [-1, -1])
+    codes = rng.integers(0, n_classes, len(nodes))
+    seeds = seeds_of(nodes, codes, n_classes)
+    expert = Majority(Averaging(links(graph)))
+    found = expert.log_probabilities(Question(seeds, np.arange(len(nodes)), labels))
+    walk = averaging(graph).toarray()
+    stay = np.union1d(nodes, np.flatnonzero(walk.sum(axis=1) == 0))
+    walk[stay] = np.eye(242)[stay]
+    expected = labels.copy()
+    for _ in range(2):
+        expected[nodes] = codes
+        average = np.linalg.matrix_power(walk, majority.STEPS)[:, :240] @ np.eye(n_classes)[expected[:240]]
+        expected = (average / average[:240].mean(axis=0)).argmax(axis=1)
+    smoothed = average + majority.SMOOTHING
+    np.testing.assert_allclose(np.exp(found[:240]), (smoothed / smoothed.sum(axis=1, keepdims=True))[:240], atol=1e-5)
+    assert np.isnan(found[240:]).all()
+    some = expert.log_probabilities(Question(seeds, np.arange(2, len(nodes)), labels, hidden=np.array([0, 1])))
+    assert some.shape == (2, n_classes)
+    assert np.isfinite(some).all()
+
+
+def communities(unit: float) -> iso.Graph:
+    """A graph of 600 nodes in three communities, with weights in some unit."""
+    rng = np.random.default_rng(0)
+    ends = rng.integers(600, size=(2, 10 * 600))
+    alike = ends[0] % 3 == ends[1] % 3
+    source, target = ends[:, (alike | (rng.random(10 * 600) < 0.2)) & (ends[0] != ends[1])]
+    return iso.Graph.from_edges(source, target, unit * rng.lognormal(size=len(source)), nodes=range(600))
+
+
+def evidence_of(kind: str) -> Evidence | str:
+    features = np.random.default_rng(1).normal(size=(600, 5)) + np.eye(3, 5)[np.arange(600) % 3]
+    return "spectral" if kind == "structure" else Evidence(features, clustered=kind == "table")
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("unit", [1e-300, 1e-30, 1e30, 1e290])
+@pytest.mark.parametrize("kind", ["structure", "features", "table"])
+def test_the_unit_of_weights_changes_nothing(kind: str, unit: float) -> None:
+    seeds = {node: node % 3 for node in range(60)}
+    usual, other = (
+        iso.NodeClassifier().fit(communities(each), seeds, evidence=evidence_of(kind)) for each in (1.0, unit)
+    )
+    assert other.experts_ == pytest.approx(usual.experts_, abs=0.01)
+    np.testing.assert_allclose(other.predict_proba(), usual.predict_proba(), atol=0.01)
