@@ -296,7 +296,8 @@ class PackedGraph(Graph):
 
     def _set(self, **values: object) -> None:
         """Set attributes of the frozen dataclass."""
-        self.__dict__.update(values)
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
 
     def __reduce__(self) -> tuple[Any, tuple[object, ...]]:
         """Another process maps the same folder."""
