@@ -144,7 +144,7 @@ class NodeClassifier(GraphClassifier):
     def _read_evidence(self, features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> Evidence | None:
         if has_probabilities(graph, seeds, self.settings):
             return read_evidence(features, evidence, graph, seeds)
-        if features is None and (evidence is None or isinstance(evidence, str)):
+        if features is None and (evidence is None or isinstance(evidence, str | Evidence)):  # as by default
             return None
         reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
         raise ParameterError(f"features and evidence cannot be used here, since {reason}: leave them out")

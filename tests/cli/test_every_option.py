@@ -182,6 +182,10 @@ PACKED = {
 
 # Where a path needs another probe.
 ON_PATH = {
+    "classify vectors": {
+        "--delimiter": probe("--delimiter", ";", says="no numeric columns"),
+        "--header": probe("--no-header", says="no numeric columns"),
+    },
     "classify packed": {**PACKED, "--side": probe("--side", "source", instead="arcs.iso seeds.csv")},
     "classify dask to a file": {
         **PACKED,

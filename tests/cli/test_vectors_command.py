@@ -108,3 +108,14 @@ def test_options_about_edges_are_refused(run: Run, table: pl.DataFrame, options:
     outcome = run("classify", "--vectors", "table.csv", "known.csv", *options)
     assert outcome.status == 2
     assert f"{options[0]} is for files of edges, not for a table of vectors: leave out {options[0]}" in outcome.err
+
+
+def test_rules_on_temperatures_and_several_labels_go_by_the_graph_alone(run: Run, table: pl.DataFrame) -> None:
+    by_heat = run("classify", "--vectors", "table.csv", "known.csv", "--rule", "centered")
+    assert by_heat.status == 0, by_heat.err
+    assert "classifier    DirichletClassifier, rule centered\n" in by_heat.err
+    assert "seeds hidden in turn" in by_heat.err
+    several = run("classify", "--vectors", "table.csv", "known.csv", "--multi-label", "-q")
+    assert several.status == 0, several.err
+    labels = dict(pl.read_csv(several.out.encode()).select("node", "label").iter_rows())
+    assert (labels["r20"], labels["r21"]) == ("right", "left")

@@ -22,7 +22,7 @@ from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
 from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable
 
 if TYPE_CHECKING:
-    from isotherm.node_classifier import NodeClassifier
+    from isotherm.graph_classifier import GraphClassifier
 
 __all__ = ["HiddenAccuracy", "LabelSplit", "cross_val_score", "hidden_accuracy"]
 
@@ -197,7 +197,7 @@ class HiddenAccuracy(NamedTuple):
         return f"{ways} ({self.hidden:,} seeds hidden in turn)"
 
 
-def hidden_accuracy(clf: "NodeClassifier", graph: Graph, rows: Any, known: Mapping[Any, Any]) -> HiddenAccuracy | None:
+def hidden_accuracy(clf: "GraphClassifier", graph: Graph, rows: Any, known: Mapping[Any, Any]) -> HiddenAccuracy | None:
     """Hide a fifth of the seeds in turn, and find their labels by the classifier and by logistic regression alone.
 
     None if fewer than two classes have two seeds, or if labels are not one for each seed.
@@ -209,13 +209,16 @@ def hidden_accuracy(clf: "NodeClassifier", graph: Graph, rows: Any, known: Mappi
     usable = hideable(codes)
     if len(np.unique(codes[usable])) < 2:
         return None
+    from isotherm.node_classifier import NodeClassifier
+
+    evidence = {"evidence": clf.fitted_.evidence} if isinstance(clf, NodeClassifier) else {}
     by_all, by_columns = (np.full(len(labels), None, dtype=object) for _ in range(2))
     for test in deal(codes, np.random.default_rng(0).permutation(usable), FOLDS):
         train = np.delete(np.arange(len(labels)), test)
         shown = dict(zip(graph.nodes[places[train]].tolist(), labels[train], strict=True))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the main fit has already warned
-            found = clone(clf).fit(graph, shown, evidence=clf.fitted_.evidence).labels_
+            found = clone(clf).fit(graph, shown, **evidence).labels_
             by_columns[test] = _logistic(rows).fit(rows[places[train]], labels[train]).predict(rows[places[test]])
         by_all[test] = found[places[test]]
     shares = (float(np.mean(way[usable] == labels[usable])) for way in (by_all, by_columns))
