@@ -12,8 +12,14 @@ from scipy.sparse import csr_array
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import warn
 from isotherm.graphs import Graph
-from isotherm.seeds.encoding import Labels, decode_labels, encode_labels, warn_about_classes, warn_about_minus_one
-from isotherm.seeds.series import index_of_nodes
+from isotherm.seeds.encoding import (
+    Labels,
+    decode_labels,
+    encode_labels,
+    index_of_nodes,
+    warn_about_classes,
+    warn_about_minus_one,
+)
 
 
 class RareClassWarning(UserWarning):

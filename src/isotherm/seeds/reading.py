@@ -20,9 +20,8 @@ from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.graphs import Graph
-from isotherm.seeds.encoding import Labels, encode_labels, warn_about_classes, warn_about_minus_one
+from isotherm.seeds.encoding import Labels, encode_labels, index_of_nodes, warn_about_classes, warn_about_minus_one
 from isotherm.seeds.known import Seeds, check_any
-from isotherm.seeds.series import index_of_nodes
 
 LARGEST_WEIGHT = 1e15  # larger weights count as infinite: the difference is below rounding
 SUM_TOLERANCE = 1e-6  # how far a sum of probabilities may be from 1
