@@ -38,10 +38,7 @@ class Engine(Protocol):
     def correct(
         self, before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions
     ) -> Solution | None:
-        """The solution after a change of few seeds, or None if it has to be solved for.
-
-        See :mod:`isotherm.equilibrium.correction`.
-        """
+        """The solution after a change of few seeds, or None; see :mod:`isotherm.equilibrium.correction`."""
         ...
 
     def certify(self, problem: Problem, temperatures: Floats, options: SolveOptions) -> Certificate:
@@ -54,10 +51,7 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Solves in this process, with threads: the functions of `isotherm.equilibrium` as they are.
-
-    Those that few fits need are imported on first use.
-    """
+    """Solves in this process, with threads; functions that few fits need are imported on first use."""
 
     solve = staticmethod(solve)
     solve_in_blocks = staticmethod(solve_in_blocks)
@@ -88,9 +82,5 @@ ENGINES: dict[str, Callable[[], Engine]] = {"local": LocalEngine, "dask": _dask_
 
 
 def engine_of(options: SolveOptions) -> Engine:
-    """The engine that the options name.
-
-    >>> engine_of(SolveOptions(engine="local")).solve  # doctest: +ELLIPSIS
-    <function solve at ...>
-    """
+    """The engine that the options name."""
     return ENGINES[options.engine]()
