@@ -9,15 +9,17 @@ a single problem. To add an engine, write a class with the methods of `Engine` a
 """
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats
-from isotherm.equilibrium.certificate import Certificate, certify
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, solve, solve_in_blocks
 from isotherm.equilibrium.solvers import Solution
+
+if TYPE_CHECKING:
+    from isotherm.equilibrium.certificate import Certificate
 
 __all__ = ["ENGINES", "Engine", "LocalEngine", "engine_of"]
 
@@ -41,7 +43,7 @@ class Engine(Protocol):
         """The solution after a change of few seeds, or None; see :mod:`isotherm.equilibrium.correction`."""
         ...
 
-    def certify(self, problem: Problem, temperatures: Floats, options: SolveOptions) -> Certificate:
+    def certify(self, problem: Problem, temperatures: Floats, options: SolveOptions) -> "Certificate":
         """A bound on the error of temperatures (n, K); see :mod:`isotherm.equilibrium.certificate`."""
         ...
 
@@ -55,7 +57,12 @@ class LocalEngine:
 
     solve = staticmethod(solve)
     solve_in_blocks = staticmethod(solve_in_blocks)
-    certify = staticmethod(certify)
+
+    def certify(self, problem: Problem, temperatures: Floats, options: SolveOptions) -> "Certificate":
+        """A bound on the error of temperatures."""
+        from isotherm.equilibrium.certificate import certify
+
+        return certify(problem, temperatures, options)
 
     def correct(
         self, before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions

@@ -22,6 +22,7 @@ from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver
 from isotherm.equilibrium.solvers.system import OutputRows, of_true_spread
 from isotherm.errors import Option, Worded, warn
 from isotherm.graphs import Csr, Graph
+from isotherm.seeds import Seeds
 
 MANY = 150  # columns from which on it pays to eliminate nodes with few neighbours
 REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
@@ -60,6 +61,11 @@ class Problem:
     ) -> "Problem":
         """A problem whose temperatures are all in one array, shape (s, k)."""
         return cls(graph, nodes, partial(_columns, values), values.shape[1], weights, side, source)
+
+    @classmethod
+    def of_seeds(cls, graph: Graph, seeds: Seeds, side: str) -> "Problem":
+        """One column for each class: its seeds are held at 1, all others at 0."""
+        return cls(graph, seeds.nodes, seeds.values, seeds.n_classes, weights=seeds.weights, side=side)
 
     @cached_property
     def lifting(self) -> Lifting:
