@@ -204,7 +204,11 @@ class Comparison(NamedTuple):
 
 
 def compare(first: Doubles, second: Doubles, families: list[str]) -> Comparison:
-    """Compare two columns of scores, one row for each graph."""
+    """Compare two columns of scores, one row for each graph.
+
+    >>> compare(np.arange(8) + 0.5, np.arange(8.0), list("aabbcdef"))[:4]
+    (8, 0, 0, 0.5)
+    """
     gap = first - second
     _, members = np.unique(families, return_inverse=True)
     means = np.bincount(members, gap) / np.bincount(members)
