@@ -357,8 +357,8 @@ def _write_parquet(path: Path, batches: Iterator[Rows]) -> int:
                 count += tables[-1].num_rows
             if tables and (batch is None or sum(table.num_rows for table in tables) >= GROUP):
                 if writer is None:  # a dictionary of distinct values would take more memory than the values
-                    options = {"use_dictionary": ["label"], "data_page_size": PAGE}
-                    writer = stack.enter_context(parquet.ParquetWriter(path, tables[0].schema, **options))
+                    layout = {"use_dictionary": ["label"], "data_page_size": PAGE}
+                    writer = stack.enter_context(parquet.ParquetWriter(path, tables[0].schema, **layout))
                 writer.write_table(pa.concat_tables(tables))
                 tables.clear()
     return count
