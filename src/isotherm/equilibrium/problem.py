@@ -230,8 +230,8 @@ def _warn_about_error(solution: Solution, tol: float) -> None:
         "temperatures, above {tol}: " + remedy
     )
     found = {"solver": solution.solver, "iterations": solution.iterations, "error": solution.error}
-    options = {"tol": Option("tol", tol), "more": Option("tol"), "max_iter": Option("max_iter")}
-    warn(ConvergenceWarning(message, auto=Option("solver", "auto"), **found, **options))
+    limits = {"tol": Option("tol", tol), "more": Option("tol"), "max_iter": Option("max_iter")}
+    warn(ConvergenceWarning(message, auto=Option("solver", "auto"), **found, **limits))
 
 
 def warn_about_unreached(temperatures: Floats) -> None:
