@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isotherm.engines.mailbox import Mailbox, Team
-from isotherm.engines.part import PartCG, SentRows, balanced_bounds, open_rows, part_system
+from isotherm.engines.part import PartCG, balanced_bounds, open_rows, part_system
 from isotherm.engines.session import cut_rows, part_of
 from isotherm.engines.worker import Question
 from isotherm.equilibrium.solvers import Solution
@@ -61,7 +61,7 @@ def solve_together(csr: Csr, question: Question, size: int, **how: Any) -> tuple
 
     def task(team: Team) -> Any:
         first, last = bounds[team.rank : team.rank + 2]
-        rows = open_rows(SentRows(cut_rows(csr, first, last)), bounds, team)
+        rows = open_rows(lambda: cut_rows(csr, first, last), bounds, team)
         part = part_of(question, first, last)
         system, values = part_system(rows, part.boundary, part.request.values, team)
         solver = PartCG(system, 1, values.shape[1], **how)

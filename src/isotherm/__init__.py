@@ -53,7 +53,8 @@ if TYPE_CHECKING:
     from isotherm.equilibrium.unconverged import ConvergenceWarning
     from isotherm.exploring import explore
     from isotherm.graphs import Graph
-    from isotherm.graphs.neighbours import ScaleWarning, ZeroRowWarning
+    from isotherm.graphs.neighbours import ZeroRowWarning
+    from isotherm.graphs.vector_rows import ScaleWarning
     from isotherm.insight.explanation import Explanation
     from isotherm.insight.suggestion import suggest
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds
@@ -82,7 +83,7 @@ _HOMES = {
     "LabelWarning": "seeds",
     "NodeClassifier": "node_classifier",
     "RareClassWarning": "seeds",
-    "ScaleWarning": "graphs.neighbours",
+    "ScaleWarning": "graphs.vector_rows",
     "Solution": "equilibrium.solvers",
     "UnreachedWarning": "equilibrium.problem",
     "VectorClassifier": "vector_classifier",

@@ -11,8 +11,6 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NamedTuple
 
-__all__ = ["Option", "ParameterError", "Worded", "warn", "worded"]
-
 
 class Option(NamedTuple):
     """A parameter, or a parameter with a value that is advised or rejected.
@@ -32,17 +30,8 @@ class Option(NamedTuple):
 
 
 class Worded(Exception):  # noqa: N818 - also a base of warnings
-    """A sentence whose parameters can be spelled in another way.
+    """A template with a slot in braces for each fact: a number, a text, or an `Option` for a parameter.
 
-    Parameters
-    ----------
-    template
-        The sentence, with a slot in braces for each fact; used as it is if there are no facts.
-    facts
-        The values of the slots: numbers, texts, and an `Option` for each parameter.
-
-    Examples
-    --------
     >>> error = Worded("{path} exists already; overwrite it with {force}", path="x.csv", force=Option("force", True))
     >>> str(error)
     'x.csv exists already; overwrite it with force=True'
@@ -57,21 +46,13 @@ class Worded(Exception):  # noqa: N818 - also a base of warnings
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (type(self), self.template, self.facts)
 
-    @property
-    def parameter(self) -> str | None:
-        """The name of the first parameter that the sentence is about."""
-        return next((fact.name for fact in self.facts.values() if isinstance(fact, Option)), None)
-
 
 def _rebuilt(kind: type[Worded], template: str, facts: dict[str, Any]) -> Worded:
     return kind(template, **facts)
 
 
 def worded(message: BaseException, spell: Callable[[Option], str]) -> str:
-    """The sentence of an error or a warning, with each parameter spelled by a function.
-
-    If a fact is another error, its parameters are spelled too.
-    """
+    """The sentence of an error or a warning, and of errors among its facts, with parameters spelled by a function."""
     if not isinstance(message, Worded) or not message.facts:
         return str(message)
 

@@ -9,8 +9,6 @@ from isotherm.node_classifier import NodeClassifier
 from isotherm.page.open_page import PageOptions, certain_seeds, open_page
 from isotherm.seeds import as_seeds
 
-__all__ = ["explore"]
-
 
 def explore(
     graph: Any,

@@ -46,14 +46,7 @@ def cache_folder() -> Path | None:
 
 
 def check_target(path: str, *, force: bool = False) -> None:
-    """Refuse a file that cannot be written, before any work is done for it.
-
-    Raises
-    ------
-    FileError
-        If the directory is missing or not writable, the path is a directory, or the file exists and ``force`` is not
-        set.
-    """
+    """Refuse a file that cannot be written, or that exists and may not be replaced, before any work is done for it."""
     if _is_direct(path):
         return
     if os.path.isdir(path):
@@ -64,17 +57,7 @@ def check_target(path: str, *, force: bool = False) -> None:
 
 
 def check_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> None:
-    """Refuse a folder that cannot be written, or a target that exists and is something else.
-
-    Parameters
-    ----------
-    target
-        The folder.
-    kind, is_kind
-        What it is to be, such as "a packed graph", and whether an existing path is that.
-    force
-        Whether a folder of this kind may be replaced.
-    """
+    """Refuse a folder that cannot be written, or that exists and is not of this kind, such as "a packed graph"."""
     if os.path.lexists(target):
         if not is_kind(target):
             raise FileError(f"{target} exists and is not {kind}; choose another name")
@@ -112,23 +95,17 @@ def writing(path: str, *, force: bool = False) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def replacing(path: str | Path, *, force: bool = True, durable: bool = True) -> Iterator[IO[bytes]]:
-    """Open a hidden file that replaces the target at the end.
+    """Open a hidden file that replaces the target at the end; of a symbolic link, the file that it points to.
 
-    Parameters
-    ----------
-    path
-        The target. A symbolic link stays, and the file that it points to is replaced.
-    force
-        Whether to replace a target that exists by the end; otherwise that is a FileError.
-    durable
-        Whether to wait until the content is on the disk.
+    Without ``force``, a target that exists by the end is an error. With ``durable``, the content is on disk at the end.
     """
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
     draft = os.path.join(folder, _draft_name(name))
     try:
         old = _status(target)
-        with open(draft, "xb", opener=_private if old else None) as file:
+        private = None if old is None else lambda path, flags: os.open(path, flags, 0o600)  # until it has the old mode
+        with open(draft, "xb", opener=private) as file:
             yield file
             file.flush()
             if durable:
@@ -148,8 +125,7 @@ def replacing(path: str | Path, *, force: bool = True, durable: bool = True) -> 
 def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> Iterator[Path]:
     """Make a hidden folder that becomes the target at the end, and is removed if anything goes wrong.
 
-    A killed process leaves its hidden folder behind; the next call for the same target removes it. The parameters are
-    as for `check_folder`.
+    A killed process leaves its hidden folder behind; the next call for the same target removes it.
     """
     check_folder(target, kind, is_kind, force=force)
     target = target.absolute()
@@ -168,11 +144,6 @@ def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, 
 
 def _draft_name(name: str) -> str:
     return f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file for its owner only, until it has the mode of the file that it replaces."""
-    return os.open(path, flags, 0o600)
 
 
 def _keep_mode(old: os.stat_result, draft: str) -> None:
@@ -268,7 +239,7 @@ def _runs(process: int) -> bool:
     except ProcessLookupError:
         return False
     except OSError:  # the process of another user
-        return True
+        pass
     return True
 
 

@@ -27,8 +27,7 @@ from isotherm.labelling.whole_graph import WholeGraph
 from isotherm.probability.calibration import Calibration
 from isotherm.probability.evidence import Evidence
 from isotherm.seeds import Seeds, as_seeds
-from isotherm.seeds.encoding import Labels, encode_labels
-from isotherm.seeds.series import has_index
+from isotherm.seeds.encoding import Labels, encode_labels, has_index
 
 if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
     from isotherm.insight.explanation import Explainer, Explanation

@@ -18,7 +18,7 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.settings import Settings
 from isotherm.node_classifier import NodeClassifier
 from isotherm.probability.evidence import AUTO, Evidence
-from isotherm.seeds.series import has_index
+from isotherm.seeds.encoding import has_index
 
 
 class VectorClassifier(NodeClassifier):

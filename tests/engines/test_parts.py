@@ -11,7 +11,7 @@ from problems import Problem, harmonic, problems
 from teams import run_together, solve_together
 
 from isotherm.engines.mailbox import Team
-from isotherm.engines.part import SentRows, balanced_bounds, open_rows, part_system
+from isotherm.engines.part import balanced_bounds, open_rows, part_system
 from isotherm.engines.session import cut_rows
 from isotherm.engines.worker import Question
 from isotherm.equilibrium.options import SolveOptions
@@ -40,7 +40,7 @@ def test_parts_know_what_is_reached(problem: Problem, size: int) -> None:
 
     def task(team: Team) -> Any:
         first, last = bounds[team.rank : team.rank + 2]
-        rows = open_rows(SentRows(cut_rows(heat, first, last)), bounds, team)
+        rows = open_rows(lambda: cut_rows(heat, first, last), bounds, team)
         inside = (problem.nodes >= first) & (problem.nodes < last)
         system, _ = part_system(rows, problem.nodes[inside] - first, problem.values[inside], team)
         return rows, system

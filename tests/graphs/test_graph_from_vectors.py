@@ -13,7 +13,8 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import kneighbors_graph
 
 from isotherm import Graph
-from isotherm.graphs.neighbours import Neighbours, ScaleWarning, ZeroRowWarning
+from isotherm.graphs.neighbours import Neighbours, ZeroRowWarning
+from isotherm.graphs.vector_rows import ScaleWarning
 
 
 def blobs(n: int = 300, columns: int = 6, seed: int = 0) -> NDArray[np.float64]:

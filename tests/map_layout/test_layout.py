@@ -11,7 +11,6 @@ from scipy.spatial import KDTree
 from isotherm import kernels
 from isotherm.graphs import Graph
 from isotherm.map_layout import forces
-from isotherm.map_layout.forces import Push
 from isotherm.paper.block_model import stochastic_block_model
 
 
@@ -92,27 +91,25 @@ def test_the_push_is_the_sum_over_all_pairs(cell: float, error: float, monkeypat
     monkeypatch.setattr(forces, "CELL", cell)
     positions = np.random.default_rng(0).normal(0, 4, (3000, 2)).astype(np.float32)
     mass = np.full(3000, 1 / 3000, np.float32)
-    field = Push(1024, 1).field(positions, mass)
+    values, *place = forces.push(positions, mass, 1)
     none = np.zeros(3001, np.int64), np.zeros(0, np.int32), np.zeros(0, np.float32)
     found = np.empty_like(positions)
-    kernels.active.pull_and_push(*none, positions, mass, 1.0, *field.place, field.values, found, 1)
+    kernels.active.pull_and_push(*none, positions, mass, 1.0, *place, values, found, 1)
     away = positions[:, None].astype(float) - positions
     near = 1 / (1 + (away**2).sum(axis=2))
-    expected = (-(near**2)[:, :, None] * away).sum(axis=1) + smoothed_away(positions, away, near, field)
+    expected = (-(near**2)[:, :, None] * away).sum(axis=1) + smoothed_away(positions, away, near, place)
     expected *= 3000 / near.sum()
     assert np.abs(found - expected).max() < error * np.abs(expected).max()
 
 
-def smoothed_away(
-    positions: NDArray[Any], away: NDArray[Any], near: NDArray[Any], field: forces.PushGrid
-) -> NDArray[Any]:
+def smoothed_away(positions: NDArray[Any], away: NDArray[Any], near: NDArray[Any], place: list[float]) -> NDArray[Any]:
     """What a grid adds to the push ``-away near^2``, to the second power of its cells.
 
     Sharing a node among two cells, a part f of the way from one to the other, adds f (1 - f) / 2 times the second
     derivative along this axis. This happens to both nodes of a pair. The difference of two cells, in place of the
     derivative, adds a sixth of the second derivative along its own axis.
     """
-    left, bottom, scale = field.place
+    left, bottom, scale = place
     part = (positions - np.array([left, bottom])) * scale % 1
     shares = part * (1 - part) / 2  # (n, 2)
     pairs = shares[:, None] + shares  # (n, n, 2)

@@ -15,6 +15,7 @@ from scipy import stats
 
 import isotherm as iso
 from isotherm.graphs import Graph
+from isotherm.node_classifier import classifier_by
 from isotherm.paper.block_model import BlockModel, _distinct, _triangle, stochastic_block_model
 
 WEIGHT = st.floats(0.01, 10)
@@ -279,5 +280,5 @@ def test_rules_on_probabilities_make_no_error_where_algorithm_1_makes_none(
     labels = model.labels()
     known = np.full(len(labels), -1)
     known[model.seed_nodes()] = labels[model.seed_nodes()]
-    clf = iso.DirichletClassifier(rule=rule, tol=1e-8).fit(iso.Graph.from_scipy(model.adjacency()), known)
+    clf = classifier_by(rule, tol=1e-8).fit(iso.Graph.from_scipy(model.adjacency()), known)
     np.testing.assert_array_equal(clf.labels_, labels)

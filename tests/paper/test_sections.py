@@ -10,15 +10,16 @@ from isotherm.labelling.rules import RULES
 from isotherm.paper.block_experiments import DEGREES, ERROR, NODES, PREDICTED, SHARES
 from isotherm.paper.document import Section, Table
 from isotherm.paper.experiment import AUTHORS, CORRECTED, Measurement, Results, Setting
-from isotherm.paper.figure_sections import sbm_section, sbm_summary
-from isotherm.paper.graph_experiments import CALLED, LEAVING, WARMTH, case_of
+from isotherm.paper.graph_experiments import CALLED, LEAVING, WARMTH
 from isotherm.paper.graph_experiments import PANEL_OPTIONS as OPTIONS
 from isotherm.paper.report import summary_section
 from isotherm.paper.scoring import ALL, LOST, OTHERS, REACHED, SHIFTED, UNREACHED
-from isotherm.paper.table_sections import (
+from isotherm.paper.sections import (
     chance_section,
     not_helping_section,
     panel_section,
+    sbm_section,
+    sbm_summary,
     table4_section,
     table_section,
 )
@@ -151,7 +152,7 @@ class TestChance:
             few.add(Setting(AUTHORS, "citeseer"), run, [Measurement(0, "centered", SHIFTED, 0.36)])
         for run in range(100):
             measured = [Measurement(0, "centered", SHIFTED, rng.normal(0.36 + shift, 0.05))]
-            setting = Setting(AUTHORS, case_of("table2", "citeseer"))
+            setting = Setting(AUTHORS, "table2 citeseer")
             many.add(setting, run, [*measured, Measurement(0, "", LOST, float(run < 5))])
         return few, many
 

@@ -6,9 +6,11 @@ from scipy.stats import norm, wilcoxon
 
 from isotherm.paper.document import words
 from isotherm.paper.experiment import AUTHORS, Measurement, Results, Setting, Summary
-from isotherm.paper.published import CURVES, TABLES, Published
 from isotherm.paper.scoring import SHIFTED
 from isotherm.paper.verdicts import (
+    CURVES,
+    TABLES,
+    Published,
     Verdict,
     as_far,
     compare,

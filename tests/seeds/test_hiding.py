@@ -160,3 +160,21 @@ def test_every_label_with_another_of_its_class_is_dealt_once(labels: list[int], 
     for fold in dealt:
         assert (np.diff(fold) > 0).all()
         assert by_class <= (set(codes[hide(codes, fold) >= 0]) == set(codes[codes >= 0]))
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 9)), max_size=60), st.integers(2, 6))
+def test_folds_by_class_take_turns_in_each_class_by_key(seeds: list[tuple[int, int]], folds: int) -> None:
+    codes, keys = np.array(seeds, dtype=np.int64).reshape(-1, 2).T
+    shared = hideable(codes)
+    dealt = deal(codes, shared[np.argsort(keys[shared], kind="stable")], folds)
+    turns = sorted((code, key, place) for place, (code, key) in enumerate(seeds) if (codes == code).sum() > 1)
+    expected = [sorted(place for _, _, place in turns[first::folds]) for first in range(min(folds, len(turns)))]
+    assert [fold.tolist() for fold in dealt] == expected
+
+
+@given(st.permutations(range(12)), st.integers(2, 20))
+def test_folds_by_rank_are_remainders_of_the_rank(ranks: list[int], folds: int) -> None:
+    dealt = deal(np.zeros(12, np.int64), np.argsort(ranks), folds, by_class=False)
+    assert [fold.tolist() for fold in dealt] == [
+        [place for place, rank in enumerate(ranks) if rank % folds == each] for each in range(min(folds, 12))
+    ]

@@ -26,8 +26,6 @@ from isotherm.equilibrium.options import DEFAULT_TOL, SolveOptions
 from isotherm.equilibrium.problem import Problem
 from isotherm.graphs import Graph
 
-__all__ = ["convert_from_nx", "convert_to_nx", "harmonic_function", "local_and_global_consistency"]
-
 Labels: TypeAlias = list[Any]
 
 

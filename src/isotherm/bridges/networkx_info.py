@@ -2,8 +2,6 @@
 
 from typing import Any
 
-__all__ = ["get_info"]
-
 
 def get_info() -> dict[str, Any]:
     """Name, summary and functions of the backend, in the form that networkx wants."""
@@ -16,8 +14,5 @@ def get_info() -> dict[str, Any]:
         "project": "isotherm",
         "package": "isotherm",
         "short_summary": "Node classification by heat diffusion, with networkx's answers or at equilibrium.",
-        "functions": {
-            "harmonic_function": {"additional_parameters": equilibrium},
-            "local_and_global_consistency": {},
-        },
+        "functions": {"harmonic_function": {"additional_parameters": equilibrium}, "local_and_global_consistency": {}},
     }

@@ -9,15 +9,17 @@ a single problem. To add an engine, write a class with the methods of `Engine` a
 """
 
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats
-from isotherm.equilibrium.certificate import Certificate, certify
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, solve, solve_in_blocks
 from isotherm.equilibrium.solvers import Solution
+
+if TYPE_CHECKING:
+    from isotherm.equilibrium.certificate import Certificate
 
 __all__ = ["ENGINES", "Engine", "LocalEngine", "engine_of"]
 
@@ -38,13 +40,10 @@ class Engine(Protocol):
     def correct(
         self, before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions
     ) -> Solution | None:
-        """The solution after a change of few seeds, or None if it has to be solved for.
-
-        See :mod:`isotherm.equilibrium.correction`.
-        """
+        """The solution after a change of few seeds, or None; see :mod:`isotherm.equilibrium.correction`."""
         ...
 
-    def certify(self, problem: Problem, temperatures: Floats, options: SolveOptions) -> Certificate:
+    def certify(self, problem: Problem, temperatures: Floats, options: SolveOptions) -> "Certificate":
         """A bound on the error of temperatures (n, K); see :mod:`isotherm.equilibrium.certificate`."""
         ...
 
@@ -54,14 +53,16 @@ class Engine(Protocol):
 
 
 class LocalEngine:
-    """Solves in this process, with threads: the functions of `isotherm.equilibrium` as they are.
-
-    Those that few fits need are imported on first use.
-    """
+    """Solves in this process, with threads; functions that few fits need are imported on first use."""
 
     solve = staticmethod(solve)
     solve_in_blocks = staticmethod(solve_in_blocks)
-    certify = staticmethod(certify)
+
+    def certify(self, problem: Problem, temperatures: Floats, options: SolveOptions) -> "Certificate":
+        """A bound on the error of temperatures."""
+        from isotherm.equilibrium.certificate import certify
+
+        return certify(problem, temperatures, options)
 
     def correct(
         self, before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions
@@ -88,9 +89,5 @@ ENGINES: dict[str, Callable[[], Engine]] = {"local": LocalEngine, "dask": _dask_
 
 
 def engine_of(options: SolveOptions) -> Engine:
-    """The engine that the options name.
-
-    >>> engine_of(SolveOptions(engine="local")).solve  # doctest: +ELLIPSIS
-    <function solve at ...>
-    """
+    """The engine that the options name."""
     return ENGINES[options.engine]()

@@ -18,8 +18,6 @@ from isotherm.engines.mailbox import Stopped
 from isotherm.engines.part import Resumed
 from isotherm.equilibrium.solvers.cg import Pace
 
-__all__ = ["CheckpointStore", "Piece", "complete_set", "forget", "known_pieces", "serve_checkpoints"]
-
 KEPT = 2  # checkpoints that are kept; the last may not be complete
 OLD = 86_400.0  # seconds after which the checkpoints of a client that was killed are removed
 PREFIX = "isotherm-"

@@ -13,6 +13,7 @@ import uuid
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -38,16 +39,6 @@ from isotherm.equilibrium.solvers import Request, Solution, System
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import MANIFEST, PackedGraph
-
-__all__ = [
-    "DaskEngine",
-    "LocalClusterWarning",
-    "RemoteSolution",
-    "connect",
-    "current_session",
-    "disconnect",
-    "packed_matrix",
-]
 
 SOLVERS = ("auto", "cg")
 
@@ -82,17 +73,7 @@ class DaskEngine:
         return None
 
     def solve_remote(self, problem: Problem, options: SolveOptions) -> "RemoteSolution":
-        """Solve, and leave the temperatures on the workers: nothing of the size of the graph comes to the client.
-
-        The graph must be undirected, or read as such with ``side="edges"``, and its seeds must be held. A packed graph
-        may be opened unread; workers that see its folder read their rows there.
-
-        Examples
-        --------
-        >>> with DaskEngine().solve_remote(problem, options) as remote:  # doctest: +SKIP
-        ...     remote.mean()
-        ...     labels = remote.map(label_part, rule)
-        """
+        """Solve an undirected problem with held seeds, and leave the temperatures on the workers."""
         _check_solver(options)
         session, matrix = current_session(), _plain_matrix(problem)
         name, parts = uuid.uuid4().hex, []
@@ -101,12 +82,8 @@ class DaskEngine:
             values = problem.values(block)
             follows = closing_column(values)
             solved = np.flatnonzero(np.arange(values.shape[1]) != follows)
-            keep = Keep(
-                name,
-                (block.start + solved).tolist(),
-                problem.columns,
-                None if follows is None else block.start + follows,
-            )
+            closing = None if follows is None else block.start + follows
+            keep = Keep(name, (block.start + solved).tolist(), problem.columns, closing)
             request = Request(values[:, solved], quiet, closed=follows is not None)
             began = time.perf_counter()
             question = Question(problem.nodes, request, keep=keep)
@@ -126,7 +103,7 @@ def _check_solver(options: SolveOptions) -> None:
 
 
 def _solver_of(problem: Problem) -> Prepare:
-    def prepare(system: System, options: SolveOptions, columns: int = 1) -> ClusterSolver:
+    def prepare(system: System, options: SolveOptions, columns: int) -> ClusterSolver:
         _check_solver(options)
         return ClusterSolver(current_session(), _matrix_of(problem), system)
 
@@ -171,11 +148,9 @@ class ClusterSolver:
         self.session, self.matrix, self.system = session, matrix, system
 
     def solve(self, request: Request) -> Solution:
-        """Find the equilibrium.
-
-        Workers compare the error with the spread over all rows. If the output rows spread less, the solve continues
-        from its result with a finer tolerance.
-        """
+        """Find the equilibrium."""
+        # Workers compare the error with the spread over all rows. If the output rows spread less, the solve continues
+        # from its result with a finer tolerance.
         solution, tol = self._solve(request), request.options.tol
         if self.system.output is None or tol is None:
             return solution
@@ -204,19 +179,9 @@ class ClusterSolver:
 class RemoteSolution:
     """A solution whose temperatures stay on the workers; close it, or use it in a ``with`` statement, to free them.
 
-    If a worker is gone, calls raise `isotherm.engines.session.LostWorker`, and everything has to be solved again;
-    `isotherm.engines.session.restarting` does that.
-
-    Attributes
-    ----------
-    solution : Solution
-        The statistics of the solve, with no temperatures.
-    n_nodes : int
-        Number of nodes of the graph.
-    bounds : list of int
-        The ranges of nodes of the parts.
-    sees_folder : bool
-        Whether all workers read their rows from the folder of the packed graph.
+    If a worker is gone, calls raise `LostWorker`, and everything has to be solved again; `restarting` does that. The
+    functions that `map` runs must be importable on the workers. They may change temperatures in place, and leave
+    results for later calls in ``part.results``.
     """
 
     def __init__(self, session: Session, name: str, solution: Solution, problem: Problem) -> None:
@@ -225,27 +190,14 @@ class RemoteSolution:
         self._moments: Moments | None = None
 
     def map(self, function: Callable[..., Any], *arguments: Any, each: Sequence[Any] | None = None) -> list[Any]:
-        """Run a function on every worker, with its `SolvedPart`; returns the results in the order of rows.
-
-        The function may change the temperatures in place, and leave results for later calls in ``part.results``. What
-        it returns comes to the client.
-
-        Parameters
-        ----------
-        function : callable
-            Called as ``function(part, *arguments)``; it must be importable on the workers.
-        arguments
-            The same for all workers.
-        each : sequence, optional
-            One further argument for each worker, which comes last.
-        """
+        """The results of ``function(part, *arguments)`` on all workers; ``each`` has one last argument per worker."""
         own = [()] * (len(self.bounds) - 1) if each is None else [(argument,) for argument in each]
         return self.session.on_parts(self.name, function, [(*arguments, *some) for some in own])
 
     def gather(self, nodes: Ints | None = None) -> Floats:
         """The temperatures (m, K) of some nodes in the given order, or of all nodes."""
         if nodes is None:
-            return np.concatenate(self.map(_own_temperatures))
+            return np.concatenate(self.map(attrgetter("temperatures")))
         found = self.map(_some_temperatures, nodes)
         order = np.argsort(np.concatenate([places for places, _ in found]), kind="stable")
         return np.concatenate([temperatures for _, temperatures in found])[order]
@@ -285,10 +237,6 @@ class RemoteSolution:
         self.close()
 
 
-def _own_temperatures(part: SolvedPart) -> Floats:
-    return part.temperatures
-
-
 def _some_temperatures(part: SolvedPart, nodes: Ints) -> tuple[Ints, Floats]:
     """The temperatures of those nodes that this part owns, and their places among all nodes."""
     places = np.flatnonzero((nodes >= part.first) & (nodes < part.first + part.own))
@@ -320,10 +268,7 @@ def current_session() -> Session:
 
 
 def connect(address: str | None = None) -> tuple[Any, str]:
-    """Connect to the scheduler at an address, or start a cluster of processes.
-
-    Returns the client, and a message that says what was done.
-    """
+    """The client of the scheduler at an address, or of a new cluster of processes, and a message that says which."""
     distributed = _distributed()
     if address is not None:
         try:

@@ -14,8 +14,6 @@ from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 
-__all__ = ["solve_dirichlet"]
-
 
 def solve_dirichlet(
     graph: object,

@@ -17,8 +17,6 @@ import numpy as np
 from isotherm.arrays import Doubles
 from isotherm.kernels import Report
 
-__all__ = ["Mailbox", "Sent", "Stopped", "Team", "folded", "mailbox_of", "stop"]
-
 PATIENCE = 600.0  # seconds to wait for a message; a worker that dies is noticed earlier, by the client
 SMALL = 4096  # bytes; smaller arrays travel within the message
 SUMMED = np.array([True, False, False, True, True, False])  # the rows of a report; the others are maxima
@@ -118,19 +116,7 @@ class Sent(NamedTuple):
 
 
 class Team:
-    """The workers that solve together, as one of them sees them.
-
-    Parameters
-    ----------
-    mailbox
-        The mailbox of this worker.
-    session
-        Name of the session.
-    addresses
-        Addresses of all members, in the order of their rows.
-    rank
-        The place of this worker among them.
-    """
+    """The workers that solve together, as one of them sees them."""
 
     def __init__(self, mailbox: Mailbox, session: str, addresses: list[str], rank: int) -> None:
         self.mailbox, self.session, self.addresses, self.rank = mailbox, session, addresses, rank

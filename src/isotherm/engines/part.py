@@ -10,8 +10,7 @@ are all-reduced over workers, and the rows of the halo are updated before each p
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -25,53 +24,11 @@ from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import Convergence, Iteration
 from isotherm.equilibrium.solvers.system import WIDE, Source, System
 from isotherm.graphs import Csr
-from isotherm.graphs.packed import read_rows
 from isotherm.kernels import Report
-
-__all__ = [
-    "FolderRows",
-    "PartCG",
-    "PartSystem",
-    "Resumed",
-    "RowBlock",
-    "Rows",
-    "SentRows",
-    "balanced_bounds",
-    "open_rows",
-    "part_system",
-]
 
 PIECE = 1 << 18  # entries that are renumbered at once, because indexing copies them as int64
 
-
-class Rows(Protocol):
-    """Some rows of a square matrix, and where to get them."""
-
-    def load(self) -> Csr:
-        """The rows, with the nodes of the whole graph as columns."""
-        ...
-
-
-class SentRows(NamedTuple):
-    """Rows that the client has sent."""
-
-    csr: Csr
-
-    def load(self) -> Csr:
-        """The rows."""
-        return self.csr
-
-
-class FolderRows(NamedTuple):
-    """Rows of a packed graph in a folder that the worker can see."""
-
-    folder: Path
-    first: int
-    last: int
-
-    def load(self) -> Csr:
-        """Read and check the rows."""
-        return read_rows(self.folder, self.first, self.last)
+Rows: TypeAlias = Callable[[], Csr]  # loads some rows of a square matrix, with the nodes of the whole graph as columns
 
 
 def balanced_bounds(indptr: NDArray[np.int64], parts: int) -> list[int]:
@@ -87,33 +44,15 @@ def balanced_bounds(indptr: NDArray[np.int64], parts: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class RowBlock:
-    """The rows of one worker, in its own numbering.
+    """The rows of one worker, in its own numbering."""
 
-    Attributes
-    ----------
-    csr : Csr
-        Rows of the own nodes, then empty rows for the halo.
-    own : int
-        Number of own nodes.
-    bounds : list of int
-        The ranges of nodes of all workers.
-    rank : int
-        The place of this worker.
-    halo : ndarray of shape (h,)
-        Nodes of the halo, in the numbering of the whole graph.
-    wanted : dict
-        For each owner, the places of its nodes in the halo.
-    given : dict
-        For each worker that needs rows of this one, these rows.
-    """
-
-    csr: Csr
-    own: int
-    bounds: list[int]
+    csr: Csr  # rows of the own nodes, then empty rows for the halo
+    own: int  # number of own nodes
+    bounds: list[int]  # the ranges of nodes of all workers
     rank: int
-    halo: Ints
-    wanted: dict[int, slice]
-    given: dict[int, NDArray[np.int32]]
+    halo: Ints  # (h,) nodes of the halo, in the numbering of the whole graph
+    wanted: dict[int, slice]  # for each owner, the places of its nodes in the halo
+    given: dict[int, NDArray[np.int32]]  # for each worker that needs rows of this one, these rows
 
     @property
     def first(self) -> int:
@@ -139,17 +78,9 @@ def is_wide(weights: NDArray[np.floating], team: Team) -> bool:
     return high > WIDE * -low
 
 
-def take_rows(x: NDArray[Any], rows: NDArray[np.integer], columns: int) -> NDArray[Any]:
-    """The first columns of some rows, as a contiguous array."""
-    return np.ascontiguousarray(np.take(x, rows, axis=0)[:, :columns])
-
-
 def open_rows(rows: Rows, bounds: list[int], team: Team, *, single: bool = False) -> RowBlock:
-    """Load rows, renumber their entries, and agree with the other workers on who sends what to whom.
-
-    If all solves may be in ``single`` precision, weights are kept in that precision only, unless they differ too much.
-    """
-    indptr, indices, weights = rows.load()
+    """Load rows, renumber their entries, and agree with the other workers on who sends what to whom."""
+    indptr, indices, weights = rows()  # if all solves may be in single precision, weights are kept in it
     if single and weights is not None and not is_wide(weights, team):
         weights = weights.astype(np.float32, copy=False)
     first, last = bounds[team.rank], bounds[team.rank + 1]
@@ -188,17 +119,10 @@ def _renumbered(indices: NDArray[np.int32], halo: Ints, first: int, last: int, n
 
 @dataclass(frozen=True)
 class PartSystem(System):
-    """The part of a system that one worker has; global quantities are all-reduced over workers.
+    """The part of a system that one worker has; global quantities are all-reduced over workers."""
 
-    Attributes
-    ----------
-    rows : RowBlock
-        The rows, with the halo. Boundary, degrees and reached nodes are in the numbering of this worker; the boundary
-        includes nodes of the halo, so that their rows need not be sent. The degree of a node of the halo is 1.
-    team : Team
-        All workers.
-    """
-
+    # Nodes are in the numbering of this worker. The boundary includes nodes of the halo, so that their rows need not be
+    # sent. The degree of a node of the halo is 1.
     rows: RowBlock = field(kw_only=True)
     team: Team = field(kw_only=True)
     wide: bool = False  # computed beforehand: on first use, workers in threads would lock each other out
@@ -219,32 +143,17 @@ class PartSystem(System):
 
 
 def part_system(rows: RowBlock, boundary: Ints, values: Doubles, team: Team) -> tuple[PartSystem, Doubles]:
-    """The part of a system, and the temperatures of its boundary, including the halo.
-
-    Parameters
-    ----------
-    rows
-        The rows of this worker.
-    boundary, values
-        The own nodes whose temperature is given, in the numbering of this worker, and their temperatures (s, k).
-    team
-        All workers.
-    """
-    own = rows.own
-    held = np.zeros(rows.size, np.uint8)
-    held[boundary] = 1
+    """The part of a system on this worker, and the temperatures of its boundary, including the halo."""
+    own, held = rows.own, np.zeros(rows.size, np.uint8)
+    held[boundary] = 1  # own nodes, in the numbering of this worker
     rows.fill_halo(team, held)
     everywhere = np.flatnonzero(held)
     degree = np.ones(rows.size)
     degree[:own] = rows.csr.sums[:own]
-    local = System(rows.csr, everywhere, degree, _reached(rows, everywhere, team))
-    system = PartSystem(
-        *(local.conductance, local.boundary, local.degree, local.reached),
-        rows=rows,
-        team=team,
-        wide=rows.csr.weights is not None and is_wide(rows.csr.weights, team),
-        least_horizon=_least_horizon(local, own, team),
-    )
+    arrays = rows.csr, everywhere, degree, _reached(rows, everywhere, team)
+    wide = rows.csr.weights is not None and is_wide(rows.csr.weights, team)
+    horizon = _least_horizon(System(*arrays), own, team)
+    system = PartSystem(*arrays, rows=rows, team=team, wide=wide, least_horizon=horizon)
     return system, _with_halo(rows, boundary, values, held, team)
 
 
@@ -280,22 +189,15 @@ def _reached(rows: RowBlock, boundary: Ints, team: Team) -> Mask:
 
 
 class PartInterior(Interior):
-    """The interior of a part: own rows are iterated on, the rows of the halo are received.
-
-    Parameters
-    ----------
-    system, dtype, threads
-        As for `Interior`.
-    columns : int
-        Columns of a block that are in use, and so are sent.
-    """
+    """The interior of a part: own rows are iterated on, the rows of the halo are received."""
 
     system: PartSystem
     reads_all = False
 
     def __init__(self, system: PartSystem, dtype: DTypeLike, threads: int, columns: int) -> None:
         super().__init__(system, dtype, threads)
-        self.rows, self.columns, self._is_complete = slice(system.rows.own), columns, False
+        self.rows, self._is_complete = slice(system.rows.own), False
+        self.columns = columns  # columns of a block that are in use, and so are sent
         self.outflow = self.find_outflow()  # not on first use: workers in threads would lock each other out
 
     def added(self, sums: Doubles) -> Doubles:
@@ -325,7 +227,9 @@ class PartInterior(Interior):
     def _exchange(self, x: Floats, sums: Doubles) -> Doubles:
         """Send rows and sums, receive the rows of the halo, and add the sums of all workers."""
         team, system, columns = self.system.team, self.system, self.columns
-        rows = {rank: take_rows(x, nodes, columns) for rank, nodes in system.sending.items()}
+        rows = {
+            rank: np.ascontiguousarray(x.take(nodes, axis=0)[:, :columns]) for rank, nodes in system.sending.items()
+        }
         found = team.exchange({rank: (rows.get(rank), sums) for rank in team.others}, team.others)
         for rank, places in system.receiving.items():
             x[places, :columns] = found[rank][0]
@@ -336,45 +240,17 @@ class PartInterior(Interior):
 
 @dataclass(frozen=True, eq=False)
 class Resumed:
-    """The state from which a solve continues.
+    """The state from which a solve continues."""
 
-    Attributes
-    ----------
-    iterations : int
-        Iterations so far, in all precisions.
-    pace : Pace
-        The state of the descent.
-    path : ndarray of shape (iterations + 1, k)
-        Cumulative sums of the steps in this precision, by which the error is estimated.
-    temperatures, directions : ndarrays of shape (rows, columns)
-        Own rows, in the current precision; when saved, they are views that the next step changes.
-    """
-
-    iterations: int
+    iterations: int  # so far, in all precisions
     pace: Pace
-    path: Doubles
-    temperatures: Floats
-    directions: Floats
+    path: Doubles  # (iterations + 1, k) cumulative sums of the steps in this precision, by which the error is estimated
+    temperatures: Floats  # (own rows, columns) in the current precision; when saved, a view that the next step changes
+    directions: Floats  # the same
 
 
 class PartCG(ConjugateGradient):
-    """Conjugate gradient on all workers at once.
-
-    Parameters
-    ----------
-    system : PartSystem
-        The part of this worker.
-    threads : int
-        Number of threads of this worker.
-    columns : int
-        Number of columns of each solve.
-    save : callable
-        Called with a `Resumed` to save a checkpoint.
-    every : int
-        Iterations between checkpoints; 0 for none.
-    resumed : Resumed, optional
-        The state to continue from.
-    """
+    """Conjugate gradient on all workers at once."""
 
     system: PartSystem
 
@@ -383,8 +259,8 @@ class PartCG(ConjugateGradient):
         system: PartSystem,
         threads: int,
         columns: int,
-        save: Callable[[Resumed], None] = lambda state: None,
-        every: int = 0,
+        save: Callable[[Resumed], None] = lambda state: None,  # saves a checkpoint
+        every: int = 0,  # iterations between checkpoints; 0 for none
         resumed: Resumed | None = None,
     ) -> None:
         super().__init__(system, threads)

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,13 +14,11 @@ import numpy as np
 
 from isotherm.engines.checkpoints import Piece, complete_set, forget, known_pieces
 from isotherm.engines.mailbox import Sent, Stopped, stop
-from isotherm.engines.part import FolderRows, Rows, SentRows, balanced_bounds
+from isotherm.engines.part import Rows, balanced_bounds
 from isotherm.engines.worker import (
     Found,
     Member,
     Question,
-    RemoteCall,
-    RowsToOpen,
     drop,
     drop_part,
     inspect,
@@ -32,14 +31,12 @@ from isotherm.equilibrium.solvers import Source
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.errors import Worded
 from isotherm.graphs import Csr
-
-__all__ = ["ClusterError", "LostWorker", "Matrix", "Session", "cut_rows", "part_of", "restarting"]
+from isotherm.graphs.packed import read_rows
 
 LOOK = 0.25  # seconds between checks of the workers
 WAIT = 60.0  # seconds to wait for a first worker
 FRUITLESS = 4  # restarts without a new checkpoint after which the session gives up
 ATTEMPTS = 3  # attempts of `restarting`
-
 
 Result = TypeVar("Result")
 
@@ -54,43 +51,21 @@ class LostWorker(Exception):  # noqa: N818 - not an error, but a reason to start
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """The matrix of a problem: its row bounds, its rows, and a folder that has the same rows if there is one.
+    """The matrix of a problem, and a folder that has the same rows if there is one."""
 
-    Attributes
-    ----------
-    key : str
-        A name that is the same for the same matrix.
-    csr : Csr
-        The matrix; from a packed graph it is mapped, and only touched if workers do not see the folder.
-    folder : Path, optional
-        The packed graph.
-    token : str
-        The content of its manifest.
-    """
-
-    key: str
-    csr: Csr
-    folder: Path | None = None
-    token: str = ""
+    key: str  # the same for the same matrix
+    csr: Csr  # from a packed graph it is mapped, and only touched if workers do not see the folder
+    folder: Path | None = None  # the packed graph
+    token: str = ""  # the content of its manifest
 
 
 class Session:
-    """A connection to a cluster through a `distributed.Client`, with the matrix that its workers hold.
-
-    Attributes
-    ----------
-    sent : Sent
-        Bytes that all workers sent in the last solve.
-    resumed : list of int
-        The iterations from which the last solve continued after the loss of a worker.
-    iterations : int
-        Iterations of its last attempt.
-    """
+    """A connection to a cluster through a `distributed.Client`, with the matrix that its workers hold."""
 
     def __init__(self, client: Any) -> None:
         self.client = client
-        self.resumed: list[int] = []
-        self.sent, self.iterations = Sent(), 0
+        self.resumed: list[int] = []  # iterations from which the last solve continued after the loss of a worker
+        self.sent, self.iterations = Sent(), 0  # bytes of all workers in the last solve; iterations of its last attempt
         self._placed: _Placed | None = None
 
     @property
@@ -116,10 +91,14 @@ class Session:
                     return self._ask(self._place(matrix, single=single), question, progress)
                 except LostWorker as lost:
                     self._placed = None
-                    pieces = self._checkpoint(job, matrix.csr.n)
+                    known = self._everywhere(known_pieces, job).values()
+                    pieces = complete_set([piece for some in known for piece in some], matrix.csr.n)
                     self.resumed.append(pieces[0].iteration if pieces else 0)
                     if self.resumed.count(self.resumed[-1]) > FRUITLESS:
-                        raise ClusterError(_gave_up(str(lost))) from None
+                        raise ClusterError(
+                            f"workers were lost again and again ({lost}), and no iteration in between was saved; "
+                            "look into the logs of the workers, and give them more memory if that was short"
+                        ) from None
         finally:
             self._everywhere(forget, job)
 
@@ -128,7 +107,7 @@ class Session:
         if self._placed is None:
             raise LostWorker("a worker")
         try:
-            return self._together(run_call, self._placed, [RemoteCall(name, function, each) for each in arguments])
+            return self._together(run_call, self._placed, [(name, function, each) for each in arguments])
         except LostWorker:
             self._placed = None
             raise
@@ -154,18 +133,9 @@ class Session:
         self.iterations = found[0].iterations
         return found
 
-    def _checkpoint(self, job: str, n: int) -> list[Piece]:
-        known = self._everywhere(known_pieces, job)
-        return complete_set([piece for pieces in known.values() for piece in pieces], n)
-
     def _place(self, matrix: Matrix, *, single: bool) -> "_Placed":
-        """The workers with their rows.
-
-        Rows are distributed again if the workers or the matrix have changed, or if weights were rounded and a solve
-        needs more than single precision.
-        """
-        workers = self._workers()
-        placed = self._placed
+        """The workers with their rows, which are distributed again if workers, matrix or precision have changed."""
+        workers, placed = self._workers(), self._placed
         same = placed is not None and placed.key == matrix.key and set(placed.addresses) == set(workers)
         if placed is not None and same and (single or not placed.single):
             return placed
@@ -176,15 +146,15 @@ class Session:
         seen = self._everywhere(inspect, folder, matrix.token, required=True)
         addresses = [address for address in workers if address in seen]
         bounds = balanced_bounds(matrix.csr.indptr, len(addresses))
-        sees_folder = all(seen[address].sees for address in addresses)
+        sees_folder = all(seen[address] for address in addresses)
         placed = _Placed(matrix.key, addresses, bounds, sees_folder, single and matrix.csr.weights is not None)
         rows: list[Rows] = []
         for address, first, last in zip(addresses, bounds[:-1], bounds[1:], strict=True):
-            if seen[address].sees and matrix.folder is not None:
-                rows.append(FolderRows(matrix.folder.absolute(), first, last))
+            if seen[address] and matrix.folder is not None:
+                rows.append(partial(read_rows, matrix.folder.absolute(), first, last))
             else:
-                rows.append(SentRows(cut_rows(matrix.csr, first, last)))
-        self._together(open_part, placed, [RowsToOpen(each, single) for each in rows])
+                rows.append(partial(Csr, *cut_rows(matrix.csr, first, last)))
+        self._together(open_part, placed, [(single, each) for each in rows])
         self._placed = placed
         return placed
 
@@ -259,10 +229,11 @@ class Session:
             while progress is not None and not reports.empty():
                 progress(*reports.get())
             for future in futures:
-                if future.status == "error":
-                    _refuse(future.exception())
-                if future.status in ("lost", "cancelled"):
+                error = future.exception() if future.status == "error" else None
+                if future.status in ("lost", "cancelled") or isinstance(error, Stopped):
                     raise LostWorker("a worker")
+                if error is not None:
+                    raise error
             if quiet:
                 self._check(addresses)
         while progress is not None and not reports.empty():
@@ -333,16 +304,3 @@ def cut_rows(csr: Csr, first: int, last: int) -> Csr:
     begin, end = int(csr.indptr[first]), int(csr.indptr[last])
     weights = None if csr.weights is None else csr.weights[begin:end]
     return Csr(csr.indptr[first : last + 1] - begin, csr.indices[begin:end], weights)
-
-
-def _refuse(error: BaseException) -> None:
-    if isinstance(error, Stopped):
-        raise LostWorker("a worker")
-    raise error
-
-
-def _gave_up(lost: str) -> str:
-    return (
-        f"workers were lost again and again ({lost}), and no iteration in between was saved; "
-        "look into the logs of the workers, and give them more memory if that was short"
-    )

@@ -14,22 +14,6 @@ from isotherm.engines.part import PartCG, Resumed, RowBlock, Rows, open_rows, pa
 from isotherm.equilibrium.solvers import Request, Solution
 from isotherm.graphs import Csr
 
-__all__ = [
-    "Found",
-    "Keep",
-    "Member",
-    "Question",
-    "RemoteCall",
-    "RowsToOpen",
-    "SolvedPart",
-    "drop",
-    "drop_part",
-    "inspect",
-    "open_part",
-    "run_call",
-    "solve_part",
-]
-
 EVERY = 5  # iterations between checkpoints,
 LEAST_OFTEN = 20  # or up to this many, if copies go to another machine
 COPIES = 0.15  # checkpoint traffic, as a fraction of halo traffic
@@ -47,88 +31,41 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What a worker solves.
+    """What a worker solves."""
 
-    Attributes
-    ----------
-    boundary : ndarray of shape (s,)
-        Own nodes with a given temperature, counted from the first own node.
-    request : Request
-        For own nodes, with options without ``progress``.
-    job, attempt : str, int
-        Name of the job, for checkpoints and progress, and how often it was started.
-    pieces : tuple of Piece
-        The checkpoint to continue from.
-    keep : Keep, optional
-        Where to keep the temperatures, instead of handing them over.
-    """
-
-    boundary: Ints
-    request: Request
-    job: str = ""
-    attempt: int = 0
-    pieces: tuple[Piece, ...] = ()
-    keep: "Keep | None" = None
+    boundary: Ints  # (s,) own nodes with a given temperature, counted from the first own node
+    request: Request  # for own nodes, with options without progress
+    job: str = ""  # name for checkpoints and progress
+    attempt: int = 0  # how often the job was started
+    pieces: tuple[Piece, ...] = ()  # the checkpoint to continue from
+    keep: "Keep | None" = None  # where to keep the temperatures, instead of handing them over
 
 
 class Keep(NamedTuple):
-    """Asks workers to keep temperatures under a name.
-
-    Attributes
-    ----------
-    name
-        The name.
-    columns
-        The columns that are solved for, out of all.
-    total
-        Number of all columns.
-    follows
-        A column that is not solved for, because all columns sum to one.
-    """
+    """Asks workers to keep temperatures under a name."""
 
     name: str
-    columns: list[int]
-    total: int
-    follows: int | None = None
+    columns: list[int]  # solved for, out of all
+    total: int  # number of all columns
+    follows: int | None = None  # a column that is not solved for, because all columns sum to one
 
 
 @dataclass(eq=False)
 class SolvedPart:
-    """The temperatures of some nodes, with their rows of the matrix: all that is needed to label these nodes.
+    """The temperatures of some nodes, with their rows of the matrix: all that is needed to label these nodes."""
 
-    On a cluster each worker has one. Of a local solution, `whole` makes one that has all nodes, so that the same code
-    serves both.
-
-    Attributes
-    ----------
-    conductance : Csr
-        Rows of own nodes, then empty rows for nodes of the halo; columns are numbered alike.
-    first, own : int
-        The first own node in the numbering of the whole graph, and the number of own nodes.
-    rank : int
-        The place of this part among all parts.
-    boundary : ndarray of shape (b,)
-        Held nodes, own ones and nodes of the halo, ascending.
-    values : ndarray of shape (b, K)
-        Their temperatures.
-    temperatures : ndarray of shape (own, K)
-        The temperatures of own nodes, NaN where unreached.
-    results : dict
-        What functions leave here for later calls; see `isotherm.engines.cluster.RemoteSolution.map`.
-    """
-
-    conductance: Csr
-    first: int
-    own: int
+    conductance: Csr  # rows of own nodes, then empty rows for nodes of the halo; columns are numbered alike
+    first: int  # the first own node, in the numbering of the whole graph
+    own: int  # number of own nodes
     rank: int
-    boundary: Ints
-    values: Doubles
-    temperatures: Floats
-    results: dict[str, Any] = field(default_factory=dict)
+    boundary: Ints  # (b,) held nodes, own ones and nodes of the halo, ascending
+    values: Doubles  # (b, K) their temperatures
+    temperatures: Floats  # (own, K) NaN where unreached
+    results: dict[str, Any] = field(default_factory=dict)  # left by functions for later calls of `RemoteSolution.map`
 
     @classmethod
     def whole(cls, conductance: Csr, boundary: Ints, values: Doubles, temperatures: Floats) -> "SolvedPart":
-        """A part that has all nodes of an undirected graph."""
+        """A part that has all nodes of an undirected graph, so that the same code serves local solutions."""
         return cls(conductance, 0, conductance.n, 0, boundary, values, temperatures)
 
     def put(self, keep: Keep, values: Doubles, temperatures: Floats) -> None:
@@ -147,26 +84,14 @@ class Found(NamedTuple):
     iterations: int
 
 
-class Inspection(NamedTuple):
-    """What the client wants to know about a worker: its threads, and whether it sees the folder of the graph."""
-
-    threads: int
-    sees: bool
-
-
-def inspect(folder: str | None, token: str, dask_worker: Any = None) -> Inspection:
-    """Prepare a worker for messages, and find out what it sees; for `distributed.Client.run`."""
-    mailbox_of(dask_worker)
-    serve_checkpoints(dask_worker)
-    return Inspection(dask_worker.state.nthreads, folder is not None and _has(folder, token))
-
-
-def _has(folder: str, token: str) -> bool:
-    """Whether this is the folder that the client means: its manifest, which has checksums, must be the same."""
+def inspect(folder: str | None, token: str, dask_worker: Any = None) -> bool:
+    """Prepare a worker for messages; returns whether it sees the client's folder. For `distributed.Client.run`."""
     from isotherm.graphs.packed import MANIFEST
 
-    try:
-        return (Path(folder) / MANIFEST).read_text(encoding="utf-8") == token
+    mailbox_of(dask_worker)
+    serve_checkpoints(dask_worker)
+    try:  # the manifest, which has checksums, must be the same
+        return folder is not None and (Path(folder) / MANIFEST).read_text(encoding="utf-8") == token
     except (OSError, ValueError):
         return False
 
@@ -181,27 +106,14 @@ def _worker() -> Any:
 
 def _kept(worker: Any, kind: str) -> dict[str, Any]:
     """What a worker keeps between tasks: "blocks" of rows by the key of their matrix, "parts" by name."""
-    found: dict[str, Any] | None = getattr(worker, f"isotherm_{kind}", None)
-    if found is None:
-        found = {}
-        setattr(worker, f"isotherm_{kind}", found)
-    return found
+    return vars(worker).setdefault(f"isotherm_{kind}", {})
 
 
-class RowsToOpen(NamedTuple):
-    """Rows to open, and whether all solves on them may be in single precision."""
-
-    rows: Rows
-    single: bool
-
-
-def open_part(member: Member, opening: RowsToOpen) -> int:
-    """Open the rows of a worker, and keep them; returns the number of nodes in the halo."""
-    worker = _worker()
+def open_part(member: Member, opening: tuple[bool, Rows]) -> None:
+    """Open the rows of a worker, and keep them; the flag says whether all solves may be in single precision."""
+    worker, (single, rows) = _worker(), opening
     team = Team(mailbox_of(worker), member.session, member.addresses, member.rank)
-    block = open_rows(opening.rows, member.bounds, team, single=opening.single)
-    _kept(worker, "blocks")[member.key] = block
-    return len(block.halo)
+    _kept(worker, "blocks")[member.key] = open_rows(rows, member.bounds, team, single=single)
 
 
 def drop(key: str, dask_worker: Any = None) -> None:
@@ -221,15 +133,17 @@ def solve_part(member: Member, question: Question) -> Found:
     team.sent = Sent()
     store = CheckpointStore(worker, question.job, question.attempt)
     other = _elsewhere(member)
-    solver = PartCG(
-        system,
-        request.options.threads or worker.state.nthreads,
-        values.shape[1],
-        save=lambda state: _save(team, store, state, block.first, other),
-        every=_interval(team, block, other),
-        resumed=store.load(list(question.pieces), block.first, block.first + block.own) if question.pieces else None,
-    )
-    options = replace(request.options, progress=_reporter(worker, question.job) if member.rank == 0 else None)
+
+    def save(state: Resumed) -> None:
+        team.counted(checkpoints=store.save(state, block.first, other))
+
+    def report(iteration: int, error: float) -> None:
+        worker.log_event(question.job, (iteration, float(error)))
+
+    resumed = store.load(list(question.pieces), block.first, block.first + block.own) if question.pieces else None
+    threads, every = request.options.threads or worker.state.nthreads, _interval(team, block, other)
+    solver = PartCG(system, threads, values.shape[1], save=save, every=every, resumed=resumed)
+    options = replace(request.options, progress=report if member.rank == 0 else None)
     solution = solver.solve(replace(request, values=values, options=options))
     begun = question.pieces[0].iteration if question.pieces else 0
     if question.keep is not None:
@@ -249,29 +163,18 @@ def _part(worker: Any, keep: Keep, rows: RowBlock, boundary: Ints) -> SolvedPart
     return part
 
 
-class RemoteCall(NamedTuple):
-    """A function to be called with a part that is kept under a name, and further arguments."""
-
-    name: str
-    function: Callable[..., Any]
-    arguments: tuple[Any, ...]
-
-
-def run_call(member: Member, call: RemoteCall) -> Any:
-    """Call a function with the part that this worker keeps."""
-    part = _kept(_worker(), "parts").get(call.name)
+def run_call(member: Member, call: tuple[str, Callable[..., Any], tuple[Any, ...]]) -> Any:
+    """Call a function with the part that this worker keeps under a name, and further arguments."""
+    name, function, arguments = call
+    part = _kept(_worker(), "parts").get(name)
     if part is None:
         raise Stopped(member.session)
-    return call.function(part, *call.arguments)
+    return function(part, *arguments)
 
 
 def drop_part(name: str, dask_worker: Any = None) -> None:
     """Delete temperatures; for `distributed.Client.run`."""
     _kept(dask_worker, "parts").pop(name, None)
-
-
-def _save(team: Team, store: CheckpointStore, state: Resumed, first: int, other: str | None) -> None:
-    team.counted(checkpoints=store.save(state, first, other))
 
 
 def _elsewhere(member: Member) -> str | None:
@@ -288,7 +191,3 @@ def _interval(team: Team, block: RowBlock, other: str | None) -> int:
     sent = 2 * block.own if other is not None else 0
     copied, halo = team.added(np.array([sent, given], float)).tolist()
     return int(min(max(EVERY, copied / max(COPIES * halo, 1)), LEAST_OFTEN))
-
-
-def _reporter(worker: Any, topic: str) -> Any:
-    return lambda iteration, error: worker.log_event(topic, (iteration, float(error)))

@@ -16,62 +16,31 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.graphs import Csr
 
-__all__ = ["Averaging", "Moments", "average_neighbours", "reached_moments"]
-
 
 def average_neighbours(conductance: Csr, scale: Floats, x: Floats, out: Floats, n_threads: int | None = None) -> None:
-    """One pass over the edges: ``out = scale (A x)``, for a block as wide as kernels allow; see `Averaging`.
-
-    Rows of ``out`` whose scale is 0 stay as they are.
-    """
-    indptr, indices, weights = conductance
-    weights = None if weights is None else weights.astype(x.dtype, copy=False)
-    kernels.active.average(indptr, indices, weights, scale, x, out, kernels.thread_count(n_threads))
+    """``out = scale (A x)`` for a block as wide as kernels allow; rows of ``out`` whose scale is 0 stay as they are."""
+    kernels.active.average(*conductance.of_type(x.dtype), scale, x, out, kernels.thread_count(n_threads))
 
 
 class Averaging:
-    """The matrix ``M = diag(scale) A diag(inner) + diag(own)``, which is never formed; ``M @ x`` applies it.
-
-    By default it is ``P = D^-1 A``: each node gets the weighted mean of its neighbours, and an isolated node gets 0.
-
-    Parameters
-    ----------
-    conductance : Csr
-        The symmetric matrix A of weights.
-    scale : ndarray of shape (n,), optional
-        Factor of each row; the inverse degree by default.
-    inner : ndarray of shape (n,), optional
-        Factor of each column; 1 by default.
-    own : ndarray of shape (n,), optional
-        What a node counts in its own average; 0 by default.
-    dtype
-        Type of the arithmetic and of the results, float32 or float64.
-    n_threads : int, optional
-        Number of threads.
-
-    Examples
-    --------
-    >>> path = Csr(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32), None)
-    >>> Averaging(path) @ np.array([[1.0, 0.0], [0.0, 1.0], [3.0, 0.0]])
-    array([[0., 1.],
-           [2., 0.],
-           [0., 1.]], dtype=float32)
-    """
+    """The matrix ``M = diag(scale) A diag(inner) + diag(own)``, which is never formed; by default ``P = D^-1 A``."""
 
     def __init__(
         self,
         conductance: Csr,
-        scale: Floats | None = None,
+        scale: Floats | None = None,  # (n,) factor of each row; by default the inverse degree, 0 at isolated nodes
         *,
-        inner: Floats | None = None,
-        own: Floats | None = None,
+        inner: Floats | None = None,  # (n,) factor of each column; 1 by default
+        own: Floats | None = None,  # (n,) what a node counts in its own average; 0 by default
         dtype: DTypeLike = np.float32,
         n_threads: int | None = None,
     ) -> None:
         self.dtype, self.n_threads = np.dtype(dtype), n_threads
-        weights = conductance.weights
-        self.conductance = conductance._replace(weights=None if weights is None else weights.astype(dtype, copy=False))
-        self.scale = (_inverse(conductance.sums) if scale is None else scale).astype(dtype, copy=False)
+        self.conductance = conductance.of_type(dtype)
+        if scale is None:
+            degrees = conductance.sums
+            scale = np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0)
+        self.scale = scale.astype(dtype, copy=False)
         self.inner = None if inner is None else inner.astype(dtype, copy=False)
         self.own = None if own is None else own.astype(dtype, copy=False)
 
@@ -83,30 +52,21 @@ class Averaging:
 
     def holding(self, nodes: Ints) -> "Averaging":
         """The same for all other nodes; these nodes keep the values that they have (see `step`)."""
-        scale, own = self.scale.copy(), None if self.own is None else self.own.copy()
-        for factor in (scale, own):
-            if factor is not None:
-                factor[nodes] = 0
-        return self._with(scale, own)
+        kept = np.ones(len(self.scale), self.dtype)
+        kept[nodes] = 0
+        return self.times(kept)
 
-    def times(self, factor: "float | np.floating[Any]") -> "Averaging":
-        """The operator times a positive number."""
-        own = None if self.own is None else (self.own * factor).astype(self.dtype)
-        return self._with((self.scale * factor).astype(self.dtype), own)
-
-    def _with(self, scale: Floats, own: Floats | None) -> "Averaging":
+    def times(self, factor: "float | np.floating[Any] | Floats") -> "Averaging":
+        """The operator times a number, or with each row times its own factor (n,)."""
         changed = copy(self)
-        changed.scale, changed.own = scale, own
+        changed.scale = (self.scale * factor).astype(self.dtype)
+        changed.own = None if self.own is None else (self.own * factor).astype(self.dtype)
         return changed
 
     def step(self, x: Floats, out: Floats) -> None:
-        """Write ``M x`` into ``out``; rows whose scale is 0 stay as they are.
-
-        Both are blocks of this operator's type, as wide as kernels allow (`isotherm.kernels.block` and ``width``).
-        """
-        average_neighbours(
-            self.conductance, self.scale, x if self.inner is None else x * self.inner[:, None], out, self.n_threads
-        )
+        """Write ``M x`` into ``out``, both blocks as kernels take them; rows whose scale is 0 stay as they are."""
+        scaled = x if self.inner is None else x * self.inner[:, None]
+        average_neighbours(self.conductance, self.scale, scaled, out, self.n_threads)
         if self.own is not None:
             out += self.own[:, None] * x
 
@@ -124,10 +84,7 @@ class Averaging:
         return found
 
     def block(self, columns: Any) -> Floats:
-        """Up to 16 columns (n, k) as a block: dense, of this operator's type, padded to a width of the kernels.
-
-        Columns that are such a block already are returned as they are.
-        """
+        """Up to 16 columns (n, k) as a dense block, padded to a width of the kernels; the same array if it is one."""
         n, k = columns.shape
         fits = not issparse(columns) and columns.dtype == self.dtype and columns.flags.c_contiguous
         if fits and kernels.width(k) == k:
@@ -142,10 +99,6 @@ class Averaging:
         matrix = matrix if self.inner is None else matrix @ diags_array(self.inner)
         scaled = diags_array(self.scale) @ matrix
         return csr_array(scaled if self.own is None else scaled + diags_array(self.own)).astype(self.dtype, copy=False)
-
-
-def _inverse(degrees: Doubles) -> Doubles:
-    return np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0)
 
 
 class Moments(NamedTuple):

@@ -15,15 +15,12 @@ import numpy as np
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
-from isotherm.equilibrium.lifting import Lifting
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Prepare, Problem, column_blocks, local_solver, solve_columns
 from isotherm.equilibrium.solvers import Request, Solver, Source, System
 from isotherm.equilibrium.solvers.interior import Interior, deviations
 from isotherm.equilibrium.solvers.system import of_true_spread
 from isotherm.kernels import Report
-
-__all__ = ["Certificate", "absorption_times", "certify"]
 
 SMOOTHING = 4  # sweeps
 MOST_RESIDUAL = 0.05  # largest residual of (I - Q) h = 1
@@ -32,21 +29,11 @@ TOLERANCES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # tried in turn for h
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Temperatures with a bound on their error: ``times[i] * residual[c]`` for node i and class c.
+    """Temperatures with a bound on their error: ``times[i] * residual[c]`` for node i and class c."""
 
-    Attributes
-    ----------
-    temperatures : ndarray of shape (n, K)
-        Improved by a few sweeps; NaN where unreached.
-    times : ndarray of shape (n,)
-        Upper bounds on the expected time to absorption; 0 at seeds.
-    residual : ndarray of shape (K,)
-        Largest residual of each class, with an allowance for rounding.
-    """
-
-    temperatures: Doubles
-    times: Doubles
-    residual: Doubles
+    temperatures: Doubles  # (n, K) improved by a few sweeps; NaN where unreached
+    times: Doubles  # (n,) upper bounds on the expected time to absorption; 0 at seeds
+    residual: Doubles  # (K,) largest residual of each class, with an allowance for rounding
 
     @property
     def error_bound(self) -> float:
@@ -59,15 +46,12 @@ class Certificate:
 def certify(
     problem: Problem, temperatures: Floats, options: SolveOptions, *, prepare: Prepare = local_solver
 ) -> Certificate:
-    """Bound the error of the temperatures (n, K) of a graph's nodes.
-
-    A directed graph is solved again: the bound needs the temperatures of both copies of a node, not just their mean.
-    """
+    """Bound the error of the temperatures (n, K) of a graph's nodes."""
     lifting, system = problem.lifting, problem.system
-    solver = prepare(system, options)
+    solver = prepare(system, options, 1)
     values = lifting.values(problem.values(slice(None)))
     lifted = lifting.start(temperatures)
-    if lifting.directed:
+    if lifting.directed:  # the bound needs the temperatures of both copies of a node, not just their mean
         from isotherm.equilibrium.unconverged import ConvergenceWarning
 
         with warnings.catch_warnings():
@@ -77,20 +61,19 @@ def certify(
     smoothed, residual = np.full(lifted.shape, np.nan), np.zeros(values.shape[1])
     for part in column_blocks(values.shape[1]):
         smoothed[:, part], residual[part] = sweeping.smooth(values[:, part], lifted[:, part])
-    times = sweeping.upper_bound(absorption_times(system, solver, options))
-    return Certificate(lifting.lowered(smoothed).astype(np.float64), _mean_times(lifting, smoothed, times), residual)
+    times = lifting.copies(sweeping.upper_bound(absorption_times(system, solver, options)))
+    reached = ~np.isnan(lifting.copies(smoothed[:, 0]))
+    mean_times = times.sum(axis=0) / np.maximum(np.count_nonzero(reached, axis=0), 1)  # as for temperatures
+    return Certificate(lifting.lowered(smoothed).astype(np.float64), mean_times, residual)
 
 
 def absorption_times(system: System, solver: Solver, options: SolveOptions) -> Doubles:
-    """Approximate expected time to absorption of each interior node, shape (n,); 0 elsewhere.
-
-    It is a Dirichlet problem with a source: ``L h = D 1`` in the interior, and ``h = 0`` on the boundary.
-    """
+    """Approximate expected time to absorption of each interior node, shape (n,); 0 elsewhere."""
     inside = np.flatnonzero(system.interior)
     if not len(inside):
         return np.zeros(len(system.degree))
     held = np.zeros((len(system.boundary), 1))
-    source = Source(inside, system.degree[inside, None])
+    source = Source(inside, system.degree[inside, None])  # (I - Q) h = 1 is L h = D 1
     start: Floats | None = None
     for tol in TOLERANCES:
         quiet = replace(options, tol=tol, max_iter=None, progress=None)
@@ -99,12 +82,6 @@ def absorption_times(system: System, solver: Solver, options: SolveOptions) -> D
         if solution.residual * float(np.nanstd(times, dtype=np.float64)) <= MOST_RESIDUAL:
             break
     return np.where(system.interior, times, 0).astype(np.float64)
-
-
-def _mean_times(lifting: Lifting, smoothed: Doubles, times: Doubles) -> Doubles:
-    """The mean over the reached copies of a node, as for its temperatures."""
-    reached = ~np.isnan(lifting.copies(smoothed[:, 0]))
-    return lifting.copies(times).sum(axis=0) / np.maximum(np.count_nonzero(reached, axis=0), 1)
 
 
 class _Sweeping:
@@ -139,9 +116,8 @@ class _Sweeping:
         least = float(np.min(gain, initial=1)) - self.rounding * float(np.max(times, initial=0))
         return times / least if least > 0 else np.where(self.system.interior, np.inf, 0)
 
-    def _blocks(self, columns: int) -> tuple[Floats, Floats]:
-        n, width = len(self.system.degree), kernels.width(columns)
-        return kernels.block(n, width, np.float64), kernels.block(n, width, np.float64)
+    def _blocks(self, columns: int) -> list[Floats]:
+        return [kernels.block(len(self.system.degree), kernels.width(columns), np.float64) for _ in range(2)]
 
     def _sweep(self, x: Floats, out: Floats) -> Report:
         arrays = self.interior.scale, np.zeros(x.shape[1]), x, out

@@ -20,7 +20,6 @@ kind of change has no correction, and the problem has to be solved again.
 """
 
 from dataclasses import replace
-from functools import cached_property
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -40,8 +39,6 @@ from isotherm.equilibrium.solvers.system import largest_ratio
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
-__all__ = ["correct"]
-
 MOST_CHANGED = 16  # seeds; with more, a solve from the present temperatures is as fast
 SHARE = 0.25  # share of the remaining error allowance that one correction may use,
 LEAST_SHARE = 0.02  # but at least this share of the tolerance
@@ -53,21 +50,13 @@ MOST_STEPS = 12  # largest number of iterations of cg
 
 
 def correct(
-    before: Problem, solution: Solution, after: Problem, temperatures: Floats, options: SolveOptions
+    before: Problem,
+    solution: Solution,  # of the problem before the change
+    after: Problem,  # the same graph with other seeds
+    temperatures: Floats,  # (n, columns) of the solution, in the columns of the new problem; 0 in a new column
+    options: SolveOptions,
 ) -> Solution | None:
-    """The solution after a change of seeds, or None if it has to be solved for.
-
-    Parameters
-    ----------
-    before, solution
-        The problem before the change, and its solution.
-    after
-        The same graph with other seeds.
-    temperatures
-        (n, columns) the temperatures of the solution in the columns of the new problem; 0 in a new column.
-    options
-        How the new problem would be solved.
-    """
+    """The solution after a change of seeds, or None if it has to be solved for."""
     began = perf_counter()
     if not _applies(before, solution, after, options):
         return None
@@ -124,15 +113,12 @@ class _Change(NamedTuple):
         """Whether few seeds changed, and the same nodes are reached as before."""
         if not 0 < len(self.nodes) <= MOST_CHANGED or np.isnan(temperatures[self.held, 0]).any():
             return False
-        return not len(self.freed) or _same_reached(before, after)
-
-
-def _same_reached(before: Problem, after: Problem) -> bool:
-    """Whether the seeds of two problems are in the same components."""
-    component = before.system.component
-    if component is None:
-        return np.array_equal(before.system.reached, after.system.reached)
-    return np.array_equal(np.unique(component[before.nodes]), np.unique(component[after.nodes]))
+        component = before.system.component
+        if not len(self.freed):
+            return True
+        if component is None:
+            return np.array_equal(before.system.reached, after.system.reached)
+        return np.array_equal(np.unique(component[before.nodes]), np.unique(component[after.nodes]))
 
 
 class _Columns(NamedTuple):
@@ -179,17 +165,11 @@ class _Correction:
     @property
     def solution(self) -> Solution:
         """The corrected solution."""
-        eps = float(np.finfo(self.temperatures.dtype).eps)
-        bound = self.horizon * (self.residual + eps)
-        return replace(
-            self._old,
-            temperatures=self.temperatures,
-            times=self.times,
-            residual=float(largest_ratio(self.residual, self.spread)),
-            error=self.error,
-            error_bound=float(largest_ratio(bound, self.spread)),
-            converged=self.error <= self.tol,
-        )
+        bound = self.horizon * (self.residual + float(np.finfo(self.temperatures.dtype).eps))
+        residual, error_bound = largest_ratio(np.stack([self.residual, bound]), self.spread).tolist()
+        measures = {"residual": residual, "error": self.error, "error_bound": error_bound}
+        converged = self.error <= self.tol
+        return replace(self._old, temperatures=self.temperatures, times=self.times, converged=converged, **measures)
 
     def _groups(self) -> tuple[NDArray[np.int32], Mask]:
         """The group of each interior node, -1 for none; and the membership (m, groups) of the nodes that change."""
@@ -212,10 +192,7 @@ class _Correction:
         return mixing.columns(change.nodes, self._member, least)
 
     def _combine(self, columns: _Columns, temperatures: Floats) -> Doubles:
-        """Add multiples of the columns, so that held nodes have their temperatures and no heat stays in freed ones.
-
-        Returns the multiples, shape (m, K + 1); the last ones are for the times to absorption.
-        """
+        """Add multiples (m, K + 1) of the columns so that the changed nodes are right; the last are for the times."""
         change, times, member = self._change, self.times, self._member
         own, held = times[change.nodes].astype(np.float64), slice(len(change.held))
         shrink = 1 + (columns.left * own) @ member  # (groups,)
@@ -246,9 +223,7 @@ class _Correction:
         flow = csr_array((weights, (owner, np.arange(len(ends)))), shape=(len(freed), len(ends)), dtype=np.float64)
         pushed = columns.pushed[ends, : len(columns.left)].astype(np.float64)  # (entries, m)
         shape = times[ends] - pushed @ times[self._change.nodes]
-        shares = (
-            (self._member / shrink) @ self._member.T * columns.left
-        )  # (m, m): multiples of the shape at each changed node
+        shares = (self._member / shrink) @ self._member.T * columns.left  # (m, m): multiples of the shape at each node
         mixed = shape[:, None] * shares[len(held) :][owner]
         outflow = -(flow @ (pushed + mixed))  # (f, m): L G at the freed nodes
         outflow[:, len(held) :] += np.diag(degree)
@@ -270,40 +245,35 @@ class _Correction:
         boundary = after.nodes.copy()
         soft = ~np.isin(after.nodes, _held(after), assume_unique=True)
         boundary[soft] = self._before.lifting.held[np.searchsorted(self._before.nodes, after.nodes[soft])]
-        system = self._before.system
-        return replace(system, boundary=boundary)
+        return replace(self._before.system, boundary=boundary)
 
 
 class _Mixing:
-    """Finds columns: pushes the heat of single nodes, then mixes what is left of all of them by cg.
-
-    ``degree`` (lifted nodes,) is 0 outside the interior, ``boundary`` holds the nodes that are held and those whose
-    columns are wanted, and ``group`` numbers the group of each interior node, -1 for none.
-    """
+    """Finds columns: pushes the heat of single nodes, then mixes what is left of all of them by cg."""
 
     def __init__(
         self,
         conductance: Csr,
-        degree: Doubles,
-        boundary: Ints,
-        group: NDArray[np.int32],
+        degree: Doubles,  # (lifted nodes,) 0 outside the interior
+        boundary: Ints,  # nodes that are held, and those whose columns are wanted
+        group: NDArray[np.int32],  # (lifted nodes,) the group of each interior node, -1 for none
         dtype: np.dtype[Any],
         threads: int | None,
     ) -> None:
-        self.conductance, self.degree, self.dtype = conductance, degree.astype(dtype), dtype
+        self.conductance, self._graph = conductance, conductance.of_type(dtype)
+        self.degree, self.dtype = degree.astype(dtype), dtype
         self.boundary, self.group, self.threads = boundary, group, kernels.thread_count(threads)
 
-    def columns(self, nodes: Ints, member: Mask, least: float) -> _Columns:
-        """The columns of some nodes; ``member`` (m, groups) marks the group of each.
-
-        Residuals are at most ``least``, if a few iterations are enough for that.
-        """
+    def columns(self, nodes: Ints, member: Mask, least: float) -> _Columns:  # member (m, groups) marks groups
+        """The columns of some nodes, with residuals of at most ``least`` if a few iterations are enough for that."""
         m = len(member)
         x, r = (kernels.block(len(self.degree), kernels.width(m), self.dtype) for _ in range(2))
         for column, node in enumerate(nodes.tolist()):
             _, ends, weights = self.conductance.entries_at(np.array([node]))
             r[ends, column] = np.where(self.degree[ends] > 0, weights, 0)
-        groups = Groups(self._outflow, self.group, self.degree, self.threads)
+        _, ends, weights = self.conductance.entries_at(self.boundary)
+        leaving = np.bincount(ends, weights * (self.degree[ends] > 0), minlength=len(self.degree))  # at temperature 1
+        groups = Groups(leaving.astype(self.dtype), self.group, self.degree, self.threads)
         volume = member[:, : len(groups.volume)] @ groups.volume  # (m,)
         volume = np.where(volume > 0, volume, np.inf)
         self._push(x, r, np.maximum(least, MIXED * self._sums(r)[:m] / volume), MOST_WORK / m)
@@ -325,11 +295,6 @@ class _Mixing:
         most = int(min(WORK, work) * self.conductance.entries)
         return kernels.active.push(*self._graph, self.degree, least, most, x, r, self.threads)
 
-    @cached_property
-    def _graph(self) -> tuple[Any, ...]:
-        indptr, indices, weights = self.conductance
-        return indptr, indices, None if weights is None else weights.astype(self.dtype, copy=False)
-
     def _mix(self, descent: GroupDescent, least: float) -> None:
         """Iterate until all but a few residuals are small."""
         total = float(self.degree.sum(dtype=np.float64)) or np.inf
@@ -339,10 +304,3 @@ class _Mixing:
             if report.residual.max() <= least or usual <= MOSTLY * least:
                 return
             descent.step()
-
-    @property
-    def _outflow(self) -> Floats:
-        """The heat that leaves each node if all of the interior is at temperature 1."""
-        _, ends, weights = self.conductance.entries_at(self.boundary)
-        leaving = np.bincount(ends, weights * (self.degree[ends] > 0), minlength=len(self.degree))
-        return leaving.astype(self.dtype)

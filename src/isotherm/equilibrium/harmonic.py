@@ -29,8 +29,6 @@ from scipy.sparse.linalg import splu
 
 from isotherm.arrays import Doubles, Ints
 
-__all__ = ["bipartite", "harmonic", "sweep", "walk_blocks"]
-
 
 def harmonic(A: Any, boundary: ArrayLike, Y: ArrayLike) -> Doubles:
     """The temperatures T of all nodes at equilibrium, given the temperatures Y of the boundary.

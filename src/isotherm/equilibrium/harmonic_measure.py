@@ -26,8 +26,6 @@ from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
 from isotherm.graphs import Csr
 
-__all__ = ["HarmonicMeasure", "around", "harmonic_measure", "part"]
-
 BALLS = (2**14, 2**17, 2**20)  # numbers of matrix entries in a ball, tried in turn
 SMALL_PART = 20  # a ball has at most 1/20 of the entries of the graph; the first ball is always allowed
 LEAKY = 0.9  # if more than this share leaks out of a ball, a larger one will not help
@@ -44,26 +42,18 @@ def harmonic_measure(problem: Problem, options: SolveOptions) -> "HarmonicMeasur
 
 
 class HarmonicMeasure:
-    """Computes harmonic measures for one system; what is needed for the whole graph is prepared once.
-
-    ``tol`` is the largest share of the heat that may be attributed to wrong boundary nodes.
-    """
+    """Computes harmonic measures for one system; what is needed for the whole graph is prepared once."""
 
     def __init__(self, system: System, *, tol: float = 1e-3, n_threads: int | None = None) -> None:
-        self.system, self.tol, self.n_threads = system, tol, n_threads
+        self.system, self.n_threads = system, n_threads
+        self.tol = tol  # largest share of the heat that may be attributed to wrong boundary nodes
         self._threads = kernels.thread_count(n_threads)
         self._place = np.full(len(system.degree), -1)  # position of a node on the boundary
         self._place[system.boundary] = np.arange(len(system.boundary))
         self._idle: list[_Walks] = []
 
     def __call__(self, starts: csr_array) -> Doubles:
-        """The harmonic measure of each of k random walks, shape (k, s).
-
-        Parameters
-        ----------
-        starts : csr_array of shape (k, n)
-            The distribution of the starting node of each walk, over reached nodes.
-        """
+        """The measures (k, s) of k random walks, given the distribution (k, n) of each start over reached nodes."""
         blocks = (starts[first : first + MOST_COLUMNS] for first in range(0, starts.shape[0], MOST_COLUMNS))
         return np.concatenate([self._measure(block).T for block in blocks])
 
@@ -107,10 +97,9 @@ class HarmonicMeasure:
         shell = self.system.interior[ball.rim]
         nodes = np.concatenate([ball.rim[shell], ball.nodes])
         walks = self._walks(Source(nodes, np.concatenate([ball.out[shell], ball.rest])))
-        settling = _Settling(walks)
         for _ in range(MOST_STEPS):
-            walks.step()
-            if settling.error() <= self.tol:
+            walks.descent.step()
+            if walks.error() <= self.tol:
                 if walks.columns == 1:
                     self._idle.append(walks)
                 return np.maximum(self._flow_from(ball) + walks.flow + walks.coming, 0)
@@ -133,11 +122,9 @@ class HarmonicMeasure:
         return walks
 
     def _trace(self, nodes: Ints, source: Doubles) -> Doubles:
-        """The same by the solvers, with the source nodes added to the boundary.
-
-        The conductances between these nodes define a random walk that visits only source nodes and boundary nodes. Its
-        expected number of visits to each source node follows from a small dense system.
-        """
+        """The same by the solvers, with the source nodes added to the boundary."""
+        # The conductances between these nodes define a random walk that visits only source nodes and boundary nodes.
+        # Its expected number of visits to each source node follows from a small dense system.
         c = len(nodes)
         system = replace(self.system, boundary=np.concatenate([nodes, self.system.boundary]))
         conductance = self._conductances(system, c)  # (c + s, c)
@@ -187,38 +174,26 @@ def part(system: System, nodes: Ints) -> System:
 
 
 class _Ball:
-    """The solution in a part of the graph, with all other nodes at temperature 0.
-
-    Attributes
-    ----------
-    nodes : ndarray of shape (b,)
-        The nodes of the ball, those with sources first.
-    rest : ndarray of shape (b, k)
-        The residual.
-    rim, out : ndarrays of shape (m,) and (m, k)
-        The nodes adjacent to the ball, and the heat that flows to each.
-    leak : float
-        Share of the heat that has not arrived at the boundary: residual, plus outflow to other nodes. Largest column.
-    """
+    """The solution in a part of the graph, with all other nodes at temperature 0."""
 
     def __init__(self, system: System, nodes: Ints, source: Doubles, tol: float) -> None:
-        self.nodes = nodes
+        self.nodes = nodes  # (b,) nodes with sources first
         interior = Interior(part(system, nodes), np.float64, threads=1)
         walks = _Walks(interior, _Wires(interior), Source(np.arange(len(source)), source))
         for _ in range(MOST_STEPS):
-            walks.step()
+            walks.descent.step()
             if walks.left.max() <= tol:
                 break
-        self.rest = walks.residual
+        self.rest = walks.residual  # (b, k)
         owner, end, weight = system.conductance.entries_at(nodes)
         outward = np.ones(len(system.degree), bool)
         outward[nodes] = False
         owner, end, weight = owner[outward[end]], end[outward[end]], weight[outward[end]]
-        self.rim, place = np.unique(end, return_inverse=True)
+        self.rim, place = np.unique(end, return_inverse=True)  # (m,) the nodes adjacent to the ball
         wires = csr_array((weight, (place, owner)), shape=(len(self.rim), len(nodes)))
-        self.out = wires @ walks.temperatures
+        self.out = wires @ walks.temperatures  # (m, k) the heat that flows to each of them
         lost = np.abs(self.rest).sum(axis=0) + self.out[system.interior[self.rim]].sum(axis=0)
-        self.leak = float(lost.max())
+        self.leak = float(lost.max())  # largest share of the heat of a column that has not arrived at the boundary
 
 
 class _Wires:
@@ -245,25 +220,20 @@ class _Walks:
         settled = 10 * float(np.finfo(interior.dtype).eps)
         self.descent = Descent(Block(interior, held, np.zeros(self.columns), source, timed=False), settled)
         self.descent.begin()
+        self._lefts: list[Doubles] = []  # after each iteration, for `error`
 
     def begin_again(self, source: Source) -> None:
-        """Start again from another source, reusing the memory."""
         self.descent.clear()
         self.descent.block.source = source
         self.descent.begin()
-
-    def step(self) -> None:
-        """One iteration of conjugate gradient."""
-        self.descent.step()
+        self._lefts = []
 
     @property
     def residual(self) -> Floats:
-        """The residual, shape (n, k)."""
         return self.descent.r[:, : self.columns]
 
     @property
     def temperatures(self) -> Floats:
-        """The current temperatures, shape (n, k)."""
         return self.descent.block.deviations + self._offset
 
     @property
@@ -296,29 +266,21 @@ class _Walks:
             return (wires @ block[:, 0])[:, None]
         return (wires @ block)[:, : self.columns]  # slicing the contiguous block first would copy it
 
-
-class _Settling:
-    """Estimates the share of the heat that is attributed to wrong boundary nodes: half the sum of the errors.
-
-    It is at most half of the residual. But most of the residual cancels out, because residuals of both signs mix. The
-    convergence of cg shows how fast. Only what flows to the boundary during the mixing causes an error.
-    """
-
-    def __init__(self, walks: _Walks) -> None:
-        self.walks = walks
-        self._left: list[Doubles] = []
-
     def error(self) -> float:
-        """The error that remains after `coming` is added to the flow."""
-        left = self.walks.left
-        self._left.append(left)
-        window = max(1, len(self._left) // 4)
-        if len(self._left) <= window:
+        """Estimates the share of the heat that goes to wrong boundary nodes once `coming` is added to the flow.
+
+        It is half the sum of the errors, and at most half of the residual. But most of the residual cancels out,
+        because residuals of both signs mix. The convergence of cg shows how fast. Only what flows to the boundary
+        during the mixing causes an error.
+        """
+        left = self.left
+        self._lefts.append(left)
+        window = max(1, len(self._lefts) // 4)
+        if len(self._lefts) <= window:
             return float(left.max()) / 2
-        before = self._left[-1 - window]
+        before = self._lefts[-1 - window]
         rate = np.minimum(np.divide(left, before, out=np.zeros_like(left), where=before > 0), 1) ** (1 / window)
         mixing = 2 * rate / (1 + rate**2)  # rate of convergence of sweeps, from the rate of cg
-        coming = np.abs(self.walks.coming).sum(axis=0)
-        coming = np.maximum(coming, self.walks.wires.absorption * left / CANCELLED)
+        coming = np.maximum(np.abs(self.coming).sum(axis=0), self.wires.absorption * left / CANCELLED)
         lost = np.divide(coming * mixing, 1 - mixing, out=left.copy(), where=mixing < 1)
         return float(np.minimum(lost, left).max()) / 2

@@ -24,8 +24,6 @@ from isotherm.equilibrium.solvers.system import OutputRows
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 
-__all__ = ["Lifting", "in_good_unit", "lift"]
-
 USUAL = 2.0**20  # a median weight between the inverse of this and this is left alone
 FARTHEST = 2.0**400  # weights are kept between the inverse of this and this
 SAMPLE = 100_000  # weights whose median is taken
@@ -33,33 +31,15 @@ SAMPLE = 100_000  # weights whose median is taken
 
 @dataclass(frozen=True, eq=False)
 class Lifting:
-    """A symmetric matrix, and the positions of the graph's nodes in it.
+    """A symmetric matrix, and the positions of the graph's nodes in it."""
 
-    Attributes
-    ----------
-    conductance : Csr
-        Weights between all lifted nodes. Each copy has the graph's own nodes first, then the grounds.
-    n : int
-        Number of nodes of the graph.
-    size : int
-        Number of nodes of one copy, including grounds.
-    offsets : tuple of int
-        First row of each copy on which seeds are held and temperatures are read: one copy, or two.
-    held : ndarray of shape (s,)
-        For each seed, the node of the first copy that is held: the seed itself or its ground.
-    directed : bool
-        Whether the matrix is the bipartite graph of a directed one.
-    factor : float
-        What the weights of the graph were multiplied by, so that they are near one.
-    """
-
-    conductance: Csr
-    n: int
-    size: int
-    offsets: tuple[int, ...]
-    held: Ints
-    directed: bool
-    factor: float = 1.0
+    conductance: Csr  # weights between lifted nodes; each copy has the graph's own nodes first, then the grounds
+    n: int  # nodes of the graph
+    size: int  # nodes of one copy, including grounds
+    offsets: tuple[int, ...]  # first row of each copy on which seeds are held and temperatures are read: one or two
+    held: Ints  # (s,) for each seed, the node of the first copy that is held: the seed itself or its ground
+    directed: bool  # the matrix is the bipartite graph of a directed one
+    factor: float = 1.0  # what the weights of the graph were multiplied by, so that they are near one
 
     @property
     def boundary(self) -> Ints:
@@ -100,11 +80,7 @@ class Lifting:
         return np.where(np.isnan(source), other, np.where(np.isnan(other), source, (source + other) / 2))
 
     def walks(self, nodes: Ints, reached: Mask) -> csr_array:
-        """Starting distributions of random walks from some nodes, shape (k, lifted nodes): uniform over reached copies.
-
-        The temperature of a node is the expected temperature at the end of its walk. If no copy of a node is reached,
-        its row is empty.
-        """
+        """Starting distributions (k, lifted nodes) of random walks from k nodes: uniform over reached copies."""
         copies = np.add.outer(nodes, self.offsets)  # (k, copies)
         known = reached[copies]
         row, column = np.nonzero(known)
@@ -116,22 +92,14 @@ class Lifting:
         return shares.reshape(len(shares), len(self.offsets), -1).sum(axis=1)
 
 
-def lift(graph: Graph, seeds: Ints, weights: Doubles | None = None, side: str = "both") -> Lifting:
-    """Lift a graph.
+def lift(
+    graph: Graph,
+    seeds: Ints,  # (s,) positions, ascending
+    weights: Doubles | None = None,  # (s,) positive, infinite where the seed itself is held; None if all are
+    side: str = "both",
+) -> Lifting:
+    """Reduce a graph with seeds, hard or soft, to a symmetric matrix with a boundary.
 
-    Parameters
-    ----------
-    graph
-        The graph.
-    seeds
-        (s,) positions of the seeds, ascending.
-    weights
-        (s,) positive weights of the seeds, infinite where the seed itself is held; None if all are.
-    side
-        For a directed graph, "both", "source" or "edges".
-
-    Examples
-    --------
     >>> pair = Graph.from_edges(["a"], ["b"], [3.0])
     >>> lifted = lift(pair, np.array([0, 1]), np.array([np.inf, 2]))
     >>> lifted.held
@@ -163,13 +131,7 @@ def _grounded(graph: Graph, seeds: Ints, weights: Doubles, side: str) -> tuple[G
 
 
 def _ground_weights(graph: Graph, at: Ints, weights: Doubles, side: str) -> tuple[Doubles, Doubles]:
-    """Weights of the edges from each seed to its ground, and of the edges back.
-
-    The source copy of a seed is joined to the destination copy of its ground, and the destination copy of the seed to
-    the source copy of the ground. If only source copies are held, the destination copy of the ground is joined to the
-    source copy of the ground: two edges in series, so each has twice the weight. A seed without edges is treated
-    as if it had degree one.
-    """
+    """Weights of the edges from each seed to its ground, and back; a seed without edges is taken to have degree 1."""
     if not graph.directed:
         degree = graph.degrees[at]
         one_way = weights * np.where(degree > 0, degree, 1)
@@ -178,7 +140,9 @@ def _ground_weights(graph: Graph, at: Ints, weights: Doubles, side: str) -> tupl
         np.bincount(ends, graph.csr.weights, minlength=graph.n_nodes)[at].astype(np.float64)
         for ends in (graph.csr.rows, graph.csr.indices)
     )
-    if side == "source":
+    if (
+        side == "source"
+    ):  # the ground's two copies are joined to each other: two edges in series, each of twice the weight
         one_way = 2 * weights * np.where(leaving > 0, leaving, 1)
         return one_way, one_way
     alone = leaving + arriving == 0
@@ -201,17 +165,7 @@ def _extended(csr: Csr, at: Ints, out: Doubles, ends: Ints, back: Doubles) -> Cs
 
 
 def in_good_unit(conductance: Csr) -> tuple[Csr, float]:
-    """The matrix with weights near one, and what they were multiplied by; the same object if they are near one.
-
-    Temperatures do not depend on the unit of weights, but floating-point numbers do. All weights are multiplied by one
-    power of two, which rounds nothing, so that their median is about one. Weights that are still too large or too
-    small to be summed and divided by are then clipped.
-
-    >>> pair = Csr(np.array([0, 1, 2]), np.array([1, 0], np.int32), np.array([3e-300, 3e-300]))
-    >>> scaled, factor = in_good_unit(pair)
-    >>> scaled.weights.tolist() == [3e-300 * factor] * 2, bool(0.5 <= scaled.weights[0] < 1)
-    (True, True)
-    """
+    """The matrix with weights near one, and what they were multiplied by; the same object if they are near one."""
     weights = conductance.weights
     if weights is None or not len(weights):
         return conductance, 1.0
@@ -220,6 +174,8 @@ def in_good_unit(conductance: Csr) -> tuple[Csr, float]:
     middle = float(np.median(weights[:: max(1, len(weights) // SAMPLE)]))
     if 1 / USUAL <= middle <= USUAL and low >= 1 / FARTHEST and high <= FARTHEST:
         return conductance, 1.0
+    # Multiplying all weights by one power of two rounds nothing. Weights that are still too large or too small to be
+    # summed and divided by are clipped.
     exponent = min(-int(np.frexp(middle)[1]), 1023)  # the largest whose power of two is finite
     moved = np.clip(np.ldexp(weights.astype(np.float64), exponent), 1 / FARTHEST, FARTHEST)
     return conductance._replace(weights=moved), float(np.ldexp(1.0, exponent))

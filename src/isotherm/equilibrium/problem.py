@@ -9,8 +9,8 @@ the temperatures of K classes do, one of them follows from the others and is not
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,33 +22,14 @@ from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver
 from isotherm.equilibrium.solvers.system import OutputRows, of_true_spread
 from isotherm.errors import Option, Worded, warn
 from isotherm.graphs import Csr, Graph
-
-if TYPE_CHECKING:
-    from isotherm.equilibrium.unconverged import ConvergenceWarning
-
-__all__ = [
-    "Prepare",
-    "Problem",
-    "UnreachedWarning",
-    "Values",
-    "closing_column",
-    "column_blocks",
-    "interior_system",
-    "joined",
-    "local_solver",
-    "solve",
-    "solve_block",
-    "solve_columns",
-    "solve_in_blocks",
-    "unreached_warning",
-    "warn_about_unreached",
-]
+from isotherm.seeds import Seeds
 
 MANY = 150  # columns from which on it pays to eliminate nodes with few neighbours
 REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
 ROUNDING = 1e-14  # rounding error of a sum of probabilities
 
-Values: TypeAlias = Callable[[slice], Doubles]  # temperatures of the boundary, in these columns
+Prepare: TypeAlias = Callable[[System, SolveOptions, int], Solver]  # takes about how many columns will be solved for
+Values: TypeAlias = Callable[[slice], Doubles]  # temperatures Y (s, k) of the boundary, in these columns
 
 
 class UnreachedWarning(Worded, UserWarning):
@@ -57,34 +38,15 @@ class UnreachedWarning(Worded, UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A Dirichlet problem: given the temperatures of some nodes, find those of all others, in one or many columns.
-
-    Attributes
-    ----------
-    graph : Graph
-        Where the heat flows: weighted or not, directed or not.
-    nodes : ndarray of shape (s,)
-        The boundary S: positions of the nodes whose temperatures are given, ascending.
-    values : callable
-        Returns the temperatures Y of the boundary in a slice of columns, shape (s, k). It is a function because all
-        columns together may take too much memory.
-    columns : int
-        Number of columns.
-    weights : ndarray of shape (s,), optional
-        How far the given temperatures are trusted; infinite where a node is held, which is the default.
-    side : {"both", "source", "edges"}
-        For a directed graph: the copies of a node on which temperatures are given and read.
-    source : ndarray of shape (n, columns), optional
-        Inflow F of heat at each node, 0 by default. At the boundary it has no effect.
-    """
+    """A Dirichlet problem: given the temperatures of some nodes, find those of all others, in one or many columns."""
 
     graph: Graph
-    nodes: Ints
-    values: Values
+    nodes: Ints  # (s,) positions of the boundary S, ascending
+    values: Values  # a function, because all columns together may take too much memory
     columns: int
-    weights: Doubles | None = None
-    side: str = "both"
-    source: Doubles | None = None
+    weights: Doubles | None = None  # (s,) how far the values are trusted; infinite (the default) where a node is held
+    side: str = "both"  # "both", "source" or "edges": the copies of a directed graph's nodes that are held and read
+    source: Doubles | None = None  # (n, columns) inflow F of heat at each node, without effect at the boundary
 
     @classmethod
     def of(
@@ -98,7 +60,12 @@ class Problem:
         source: Doubles | None = None,
     ) -> "Problem":
         """A problem whose temperatures are all in one array, shape (s, k)."""
-        return cls(graph, nodes, _Array(values), values.shape[1], weights, side, source)
+        return cls(graph, nodes, partial(_columns, values), values.shape[1], weights, side, source)
+
+    @classmethod
+    def of_seeds(cls, graph: Graph, seeds: Seeds, side: str) -> "Problem":
+        """One column for each class: its seeds are held at 1, all others at 0."""
+        return cls(graph, seeds.nodes, seeds.values, seeds.n_classes, weights=seeds.weights, side=side)
 
     @cached_property
     def lifting(self) -> Lifting:
@@ -129,12 +96,8 @@ class Problem:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
 
-@dataclass(frozen=True)
-class _Array:
-    values: Doubles
-
-    def __call__(self, part: slice) -> Doubles:
-        return self.values[:, part]
+def _columns(values: Doubles, part: slice) -> Doubles:
+    return values[:, part]
 
 
 def interior_system(
@@ -147,15 +110,7 @@ def interior_system(
     return System(conductance, boundary, conductance.sums, with_seed[component], half, output, component)
 
 
-class Prepare(Protocol):
-    """Makes a solver."""
-
-    def __call__(self, system: System, options: SolveOptions, columns: int = 1) -> Solver:
-        """A solver for a system; ``columns`` is about how many it will be asked for."""
-        ...
-
-
-def local_solver(system: System, options: SolveOptions, columns: int = 1) -> Solver:
+def local_solver(system: System, options: SolveOptions, columns: int) -> Solver:
     """The solver that the options name, in this process; for many columns, on a smaller system."""
 
     def make(system: System) -> Solver:
@@ -176,19 +131,7 @@ def solve(
     start: Floats | None = None,
     prepare: Prepare = local_solver,
 ) -> Solution:
-    """Solve eq. 4 for the temperatures ``T`` of all nodes of a graph, shape (n, columns).
-
-    Parameters
-    ----------
-    problem
-        What is given.
-    options
-        How to solve. A solve that misses its tolerance warns.
-    start
-        Temperatures to start from, shape (n, columns), NaN where unknown.
-    prepare
-        Makes the solver.
-    """
+    """The temperatures of all nodes, shape (n, columns); warns if the tolerance was missed. ``start`` may have NaN."""
     blocks = solve_in_blocks(problem, options, start=start, prepare=prepare)
     return joined([part for _, part in blocks], options.tol)
 
@@ -233,12 +176,12 @@ def solve_block(solver: Solver, system: System, request: Request) -> Solution:
         skipped = None
     if skipped is None:
         solution = solver.solve(request)
-        return replace(solution, seconds=time.perf_counter() - began)
-    kept = np.arange(values.shape[1]) != skipped
-    guess = None if start is None else start[:, kept]
-    solution = solver.solve(Request(values[:, kept], request.options, start=guess, closed=True))
-    whole = _with_rest(solution.temperatures, skipped)
-    return replace(solution, temperatures=whole, seconds=time.perf_counter() - began)
+    else:
+        kept = np.arange(values.shape[1]) != skipped
+        guess = None if start is None else start[:, kept]
+        solution = solver.solve(Request(values[:, kept], request.options, start=guess, closed=True))
+        solution = replace(solution, temperatures=_with_rest(solution.temperatures, skipped))
+    return replace(solution, seconds=time.perf_counter() - began)
 
 
 def closing_column(values: Doubles) -> int | None:
@@ -274,25 +217,21 @@ def joined(parts: list[Solution], tol: float | None) -> Solution:
         seconds=sum(part.seconds for part in parts),
     )
     if not whole.converged and tol is not None:
-        warn(_missed(whole, tol))
+        _warn_about_error(whole, tol)
     return whole
 
 
-def _missed(solution: Solution, tol: float) -> "ConvergenceWarning":
+def _warn_about_error(solution: Solution, tol: float) -> None:
     from isotherm.equilibrium.unconverged import ConvergenceWarning
 
     remedy = "raise {max_iter} or {more}" if solution.solver == "cg" else "use {auto}, or raise {max_iter} or {more}"
-    return ConvergenceWarning(
+    message = (
         "{solver} stopped after {iterations} iterations with an error of about {error:.2g} of the spread of the "
-        "temperatures, above {tol}: " + remedy,
-        solver=solution.solver,
-        iterations=solution.iterations,
-        error=solution.error,
-        tol=Option("tol", tol),
-        more=Option("tol"),
-        max_iter=Option("max_iter"),
-        auto=Option("solver", "auto"),
+        "temperatures, above {tol}: " + remedy
     )
+    found = {"solver": solution.solver, "iterations": solution.iterations, "error": solution.error}
+    limits = {"tol": Option("tol", tol), "more": Option("tol"), "max_iter": Option("max_iter")}
+    warn(ConvergenceWarning(message, auto=Option("solver", "auto"), **found, **limits))
 
 
 def warn_about_unreached(temperatures: Floats) -> None:

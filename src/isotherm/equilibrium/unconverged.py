@@ -8,8 +8,6 @@ from sklearn.exceptions import ConvergenceWarning as SklearnConvergenceWarning
 
 from isotherm.errors import Worded
 
-__all__ = ["ConvergenceWarning"]
-
 
 class ConvergenceWarning(Worded, SklearnConvergenceWarning):  # type: ignore[misc]
     """A solve stopped before it met its tolerance; also a ConvergenceWarning of scikit-learn."""

@@ -5,30 +5,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import coo_array, csr_array, issparse
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs.nodes import Ids, flat
-
-__all__ = [
-    "Csr",
-    "as_sparse",
-    "assembled",
-    "bipartite",
-    "both_ways",
-    "check_size",
-    "checked_entries",
-    "edge_weights",
-    "locked",
-    "read_matrix",
-    "read_only",
-    "row_sums",
-    "tidy",
-    "undirected",
-]
 
 MOST_NODES = 2**31 - 1  # indices are int32
 NOISE = 1e-8  # relative asymmetry that counts as rounding
@@ -68,6 +51,10 @@ class Csr(NamedTuple):
     def sums(self) -> Doubles:
         """The sum of each row."""
         return row_sums(self.indptr, self.weights)
+
+    def of_type(self, dtype: DTypeLike) -> "Csr":
+        """The same with weights of another type."""
+        return self if self.weights is None else self._replace(weights=self.weights.astype(dtype, copy=False))
 
     def to_scipy(self) -> csr_array:
         """The same square matrix for SciPy, on the same memory where SciPy allows it."""
@@ -153,19 +140,15 @@ def as_sparse(value: Any, name: str) -> Any:
 def read_matrix(matrix: Any, nodes: Ids, offset: int = 0) -> Csr:
     """The entries of a matrix, duplicates included; entry (i, j) joins ``nodes[i]`` and ``nodes[offset + j]``."""
     if matrix.format == "csr":
-        return _read_rows(matrix, nodes, offset)
+        indptr, indices = _compressed(matrix)
+        indptr = np.pad(indptr, (0, len(nodes) - matrix.shape[0]), "edge")
+        csr = Csr(indptr, indices + np.int32(offset) if offset else indices, None)
+        return csr._replace(weights=checked_entries(csr, matrix.data[: csr.entries], nodes))
     if matrix.format in ("csc", "bsr"):
         _compressed(matrix)
     entries = matrix.tocoo()
     entries = coo_array((entries.data, (entries.row, entries.col)), shape=matrix.shape)  # checks their range
     return assembled(entries.row, entries.col + offset, entries.data, nodes)
-
-
-def _read_rows(matrix: Any, nodes: Ids, offset: int) -> Csr:
-    indptr, indices = _compressed(matrix)
-    indptr = np.pad(indptr, (0, len(nodes) - matrix.shape[0]), "edge")
-    csr = Csr(indptr, indices + np.int32(offset) if offset else indices, None)
-    return csr._replace(weights=checked_entries(csr, matrix.data[: csr.entries], nodes))
 
 
 def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:

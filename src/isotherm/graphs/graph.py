@@ -37,8 +37,6 @@ from isotherm.graphs.other_libraries import edge_columns, igraph_ids
 if TYPE_CHECKING:  # only graphs of vectors need the search
     from isotherm.graphs.neighbours import Neighbours
 
-__all__ = ["Csr", "Graph", "as_graph"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Graph:
@@ -165,8 +163,7 @@ class Graph:
         >>> Graph.from_pandas(payments, "payer", "payee", "amount")
         <Graph: 3 nodes, 2 edges, weighted>
         """
-        ends = edge_columns(frame, source, target, weight)
-        return cls.from_edges(*ends, directed=directed, nodes=nodes)
+        return cls.from_edges(*edge_columns(frame, source, target, weight), directed=directed, nodes=nodes)
 
     from_polars = from_pandas
 
@@ -310,13 +307,7 @@ class Graph:
         from isotherm.graphs.neighbours import Neighbours
 
         found = Neighbours.of(
-            X,
-            k=k,
-            metric=metric,
-            weights=weights,
-            scale=scale,
-            recall=recall,
-            threads=kernels.thread_count(n_threads),
+            X, k=k, metric=metric, weights=weights, scale=scale, recall=recall, threads=kernels.thread_count(n_threads)
         )
         return cls.from_neighbours(found, ids)
 
@@ -356,9 +347,7 @@ class Graph:
 
         For a directed graph it is the paper's bipartite graph ``[[0, A], [A.T, 0]]`` on ``2 n`` nodes.
         """
-        if not self.directed:
-            return self.csr
-        return read_only(bipartite(self.csr))
+        return read_only(bipartite(self.csr)) if self.directed else self.csr
 
     @cached_property
     def edges_only(self) -> "Graph":
@@ -495,8 +484,6 @@ class Graph:
 def as_graph(value: Any) -> Graph:
     """The graph in a Graph, a square SciPy or NumPy matrix (undirected), or a networkx or igraph graph.
 
-    Examples
-    --------
     >>> as_graph(np.array([[0, 2], [2, 0]]))
     <Graph: 2 nodes, 1 edges, weighted>
     """

@@ -20,9 +20,7 @@ from scipy.sparse import coo_array, csr_array
 from isotherm import kernels
 from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
-from isotherm.graphs.vector_rows import Preparation, ScaleWarning, Vectors, as_table, has_direction
-
-__all__ = ["WEIGHTS", "Neighbours", "ScaleWarning", "ZeroRowWarning"]
+from isotherm.graphs.vector_rows import Preparation, Vectors, as_table, has_direction
 
 FARTHEST = 16.0  # largest exponent: no weight rounds to 0 and leaves a row unreached
 MOST_EXACT = 5e10  # multiplications up to which all pairs of rows are compared: about a second
@@ -42,12 +40,12 @@ class ZeroRowWarning(Worded, UserWarning):
 
 @dataclass(frozen=True)
 class Index:
-    """Rows sorted into lists, ready to be searched; ``order`` has their positions in the table."""
+    """Rows sorted into lists, ready to be searched."""
 
     rows: Vectors
-    squares: NDArray[np.float32]
-    lists: NDArray[np.int64]
-    order: Places
+    squares: NDArray[np.float32]  # squared norms of the rows
+    lists: NDArray[np.int64]  # where each list begins, and where the last one ends
+    order: Places  # position of each row in the table
     centroids: "Index | None"
     probes: Places | None  # (n, P): the lists that each row looks through; None: all
     recall: float  # the share of true neighbours found, on a sample
@@ -163,17 +161,13 @@ WEIGHTS: dict[str | None, Callable[[Doubles, Doubles, Doubles], Doubles]] = {
 
 @dataclass(frozen=True)
 class Neighbours:
-    """A table whose rows can be joined to their neighbours, and to which new rows can be joined.
-
-    ``first`` has the position of the first row of each set of identical rows. ``twin`` has the number of the set of
-    every row, or -1 for a row of zeros under the cosine metric, which has no neighbours.
-    """
+    """A table whose rows can be joined to their neighbours, and to which new rows can be joined."""
 
     preparation: Preparation
     index: Index
-    first: NDArray[np.int64]  # (distinct rows,)
-    twin: NDArray[np.int64]  # (n,)
-    near: Places  # (distinct rows, k): numbers of sets
+    first: NDArray[np.int64]  # (distinct rows,) the first row of each set of identical rows
+    twin: NDArray[np.int64]  # (n,) the set of every row; -1 for a row of zeros under the cosine metric
+    near: Places  # (distinct rows, k) numbers of sets
     distances: Doubles  # (distinct rows, k)
     weights: str | None
 
@@ -194,10 +188,7 @@ class Neighbours:
         return cls(preparation, index, first, twin, near, distances, weights)
 
     def matrix(self) -> csr_array:
-        """The symmetric weights (n, n), with the edges between twins.
-
-        A weight is the mean of both directions, where a direction counts 0 if the row is not among the neighbours.
-        """
+        """The symmetric weights (n, n): the mean of both directions (0 where it has no edge), and edges to twins."""
         count, n, found = len(self.first), len(self.twin), self.near >= 0
         counts = np.zeros(n + 1, np.int64)
         counts[self.first + 1] = found.sum(axis=1)
@@ -218,8 +209,7 @@ class Neighbours:
 
     def _weigh(self, distances: Doubles, near: Places) -> Doubles:
         """The weights of the edges from rows to the rows ``near`` them."""
-        others = _reach(self.distances)[near]
-        return WEIGHTS[self.weights](distances, _reach(distances)[:, None], others)
+        return WEIGHTS[self.weights](distances, _reach(distances)[:, None], _reach(self.distances)[near])
 
     def to_new(self, values: Any, threads: int) -> csr_array:
         """The weights (m, n) of edges from new rows to the rows of the table, by the same rule."""
@@ -231,14 +221,12 @@ class Neighbours:
             near[~has_direction(table)] = -1
         weights = self._weigh(distances, near)
         at, places = np.nonzero(near >= 0)
-        shape = (len(rows), len(self.twin))
-        return csr_array((weights[at, places], (at, self.first[near[at, places]])), shape=shape)
+        return csr_array((weights[at, places], (at, self.first[near[at, places]])), (len(rows), len(self.twin)))
 
 
 def _reach(distances: Doubles) -> Doubles:
     """The distance of each row from its k-th neighbour."""
-    finite = np.where(np.isfinite(distances), distances, 0)
-    return finite.max(axis=1, initial=0)
+    return np.where(np.isfinite(distances), distances, 0).max(axis=1, initial=0)
 
 
 def _relative(distances: Doubles, reach: Doubles) -> Doubles:
@@ -251,10 +239,8 @@ def _check(k: Any, weights: str | None, recall: float) -> None:
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise ParameterError("{k}, but a row needs at least 1 neighbour", k=Option("k", k))
     if weights not in WEIGHTS:
-        choices = ", ".join(map(repr, WEIGHTS))
-        raise ParameterError(
-            "{weights} is unknown: choose {choices}", weights=Option("weights", weights), choices=choices
-        )
+        message = f"{{weights}} is unknown: choose {', '.join(map(repr, WEIGHTS))}"
+        raise ParameterError(message, weights=Option("weights", weights))
     if not 0 < recall <= 1:
         raise ParameterError("{recall}, but it is a share above 0 and at most 1", recall=Option("recall", recall))
 
@@ -262,30 +248,18 @@ def _check(k: Any, weights: str | None, recall: float) -> None:
 def _warn_about_zeros(pointing: NDArray[np.bool_]) -> None:
     zeros = np.flatnonzero(~pointing)
     if len(zeros) == len(pointing):
-        raise ParameterError(
-            "all rows of the table are zero, so none has a direction: use {metric}",
-            metric=Option("metric", "euclidean"),
-        )
+        message = "all rows of the table are zero, so none has a direction: use {metric}"
+        raise ParameterError(message, metric=Option("metric", "euclidean"))
     if len(zeros):
-        warn(
-            ZeroRowWarning(
-                "{count} of the table {are} zero and {have} no direction, so {metric} gives {them} no neighbours "
-                "and no label: drop {them}, or use {other}",
-                count=f"row {zeros[0]}" if len(zeros) == 1 else f"{len(zeros)} rows (the first is {zeros[0]})",
-                are="is" if len(zeros) == 1 else "are",
-                have="has" if len(zeros) == 1 else "have",
-                them="it" if len(zeros) == 1 else "them",
-                metric=Option("metric", "cosine"),
-                other=Option("metric", "euclidean"),
-            )
-        )
+        several = f"{len(zeros)} rows (the first is {zeros[0]}) of the table are zero and have", "them"
+        subject, them = several if len(zeros) > 1 else (f"row {zeros[0]} of the table is zero and has", "it")
+        problem = f"{subject} no direction, so {{metric}} gives {them} no neighbours and no label"
+        cosine, euclidean = Option("metric", "cosine"), Option("metric", "euclidean")
+        warn(ZeroRowWarning(f"{problem}: drop {them}, or use {{other}}", metric=cosine, other=euclidean))
 
 
 def _distinct(rows: Vectors, pointing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions of the first row of each set of identical rows, ascending, and the set number of every row.
-
-    The number is -1 for rows that have no direction, those that are not ``pointing``.
-    """
+    """Positions of the first row of each set of identical rows, ascending, and the set number of every row (or -1)."""
     keys = np.where(pointing, _hashes(rows), 0)
     places = np.flatnonzero(pointing)
     _, first, inverse = np.unique(keys[places], return_index=True, return_inverse=True)

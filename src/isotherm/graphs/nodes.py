@@ -9,8 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ids", "distinct_ids", "factorised", "flat", "node_ids", "not_in_the_graph", "number_ends"]
-
 Ids: TypeAlias = NDArray[Any]
 
 INTEGERS = {int, *(np.dtype(code).type for code in np.typecodes["AllInteger"])}

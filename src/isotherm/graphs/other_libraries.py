@@ -8,8 +8,6 @@ from typing import Any
 
 from isotherm.errors import Option, ParameterError
 
-__all__ = ["edge_columns", "igraph_ids", "is_igraph", "is_networkx", "node_attribute"]
-
 VERTEX_NAMES = ("name", "_nx_name")  # a graph that igraph converted from networkx has its ids in the second
 USUAL_WEIGHT = "weight"
 MOST_SHOWN = 8  # column names in an error

@@ -33,22 +33,6 @@ from isotherm.graphs.graph import Graph
 from isotherm.graphs.nodes import flat, not_in_the_graph
 from isotherm.graphs.packed_ids import Counted, Integers, StoredIds, Texts
 
-__all__ = [
-    "CHECKED",
-    "FORMAT",
-    "HEADER",
-    "MANIFEST",
-    "Manifest",
-    "PackedError",
-    "PackedGraph",
-    "is_packed",
-    "open_arrays",
-    "open_ids",
-    "open_packed",
-    "read_ids",
-    "read_rows",
-]
-
 FORMAT, VERSION, MANIFEST = "isotherm graph", 2, "manifest.json"
 READABLE = (1, VERSION)  # version 1 also lists blocks of rows, which nothing needs
 CHECKED = 1 << 28  # bytes up to which checksums are always compared: about half a second
@@ -118,16 +102,21 @@ def is_packed(path: str | os.PathLike[str]) -> bool:
 
 def open_arrays(folder: Path, manifest: Manifest, *, verify: bool = False, unread: bool = False) -> Csr:
     """The matrix of a packed graph, mapped and checked; if ``unread``, only headers and sizes are checked."""
-    total = sum(size for size, _ in manifest.files.values())
     arrays = {name: _mapped(folder, manifest, name) for name in manifest.needed}
     csr = Csr(arrays["indptr.npy"], arrays["indices.npy"], arrays.get("weights.npy"))
     if unread:
         return csr
-    if verify or total <= CHECKED:
+    if verify or sum(size for size, _ in manifest.files.values()) <= CHECKED:
         for name in manifest.files:
             _check_sum(folder, manifest, name)
-    _check_rows(folder, csr)
-    _check_order(folder, csr, manifest)
+    if csr.indptr[0] != 0 or csr.indptr[-1] != csr.entries or not _rises(csr.indptr):
+        raise _damaged(folder, "indptr.npy does not rise from 0 to the number of entries")
+    _check_entries(folder, csr.indices, csr.weights, csr.n)
+    ordered, symmetric, loops = kernels.active.scan(*csr, kernels.thread_count())
+    if not ordered:
+        raise _damaged(folder, "indices.npy does not ascend in each row")
+    if not manifest.directed and (loops or not symmetric):
+        raise _damaged(folder, "its matrix is not symmetric, or has loops")
     return csr
 
 
@@ -175,33 +164,31 @@ def open_ids(folder: Path, manifest: Manifest) -> StoredIds:
         if not _rises(values, strictly=True):
             raise _damaged(folder, "ids.npy does not ascend")
         return Integers(values)
-    content = folder / "ids.utf8"
     size = _size(folder, manifest, "ids.utf8")
     if values[0] != 0 or values[-1] != size or not _rises(values):
         raise _damaged(folder, "ids.npy does not rise from 0 to the size of ids.utf8")
-    text = np.memmap(content, np.uint8, "r") if size else np.empty(0, np.uint8)
-    return Texts(values, text)
+    return Texts(values, np.memmap(folder / "ids.utf8", np.uint8, "r") if size else np.empty(0, np.uint8))
 
 
 def _plausible(values: dict[str, Any]) -> bool:
     """Whether the values of a manifest have the right types and ranges."""
-    counts = all(type(values[name]) is int for name in ("nodes", "entries"))
-    if not counts or not 0 < values["nodes"] <= MOST_NODES or not 0 <= values["entries"] < 2**62:
-        return False
-    rows, files = values.get("n_rows"), values["files"]
+    nodes, entries, rows, files = values["nodes"], values["entries"], values.get("n_rows"), values["files"]
+
+    def counts(*given: Any) -> bool:
+        return all(type(value) is int and value >= 0 for value in given)
+
     return (
-        type(values["directed"]) is bool
+        counts(nodes, entries)
+        and 0 < nodes <= MOST_NODES
+        and entries < 2**62
+        and type(values["directed"]) is bool
         and (values["weights"] is None or values["weights"] in WEIGHTS)
         and values["ids"] in IDS
-        and (rows is None or (type(rows) is int and 0 <= rows <= values["nodes"]))
+        and (rows is None or (counts(rows) and rows <= nodes))
         and isinstance(files, dict)
-        and all(_is_file_entry(entry) for entry in files.values())
+        and all(isinstance(entry, list) and len(entry) == 2 and counts(*entry) for entry in files.values())
         and all(os.path.basename(name) == name for name in files)
     )
-
-
-def _is_file_entry(entry: Any) -> bool:
-    return isinstance(entry, list) and len(entry) == 2 and all(type(value) is int and value >= 0 for value in entry)
 
 
 def _size(folder: Path, manifest: Manifest, name: str) -> int:
@@ -221,9 +208,7 @@ def _size(folder: Path, manifest: Manifest, name: str) -> int:
 def _mapped(folder: Path, manifest: Manifest, name: str) -> NDArray[Any]:
     """An array of the type and length that the manifest says, mapped."""
     dtype, length = _described(folder, manifest, name)
-    if not length:
-        return np.empty(0, dtype)
-    return np.memmap(folder / name, dtype, "r", HEADER, (length,)).view(np.ndarray)
+    return np.memmap(folder / name, dtype, "r", HEADER, (length,)).view(np.ndarray) if length else np.empty(0, dtype)
 
 
 def _described(folder: Path, manifest: Manifest, name: str) -> tuple[np.dtype[Any], int]:
@@ -259,29 +244,14 @@ def _check_sum(folder: Path, manifest: Manifest, name: str) -> None:
         raise _damaged(folder, f"{name} does not match its checksum")
 
 
-def _check_rows(folder: Path, csr: Csr) -> None:
-    """Check what keeps kernels from reading outside the arrays."""
-    if csr.indptr[0] != 0 or csr.indptr[-1] != csr.entries or not _rises(csr.indptr):
-        raise _damaged(folder, "indptr.npy does not rise from 0 to the number of entries")
-    _check_entries(folder, csr.indices, csr.weights, csr.n)
-
-
 def _check_entries(folder: Path, indices: NDArray[np.int32], weights: NDArray[Any] | None, nodes: int) -> None:
+    """Check that kernels cannot read outside the arrays, and that weights are valid."""
     for first in range(0, len(indices), PIECE):
         if indices[first : first + PIECE].view(np.uint32).max() >= nodes:  # unsigned, so that negative ones are large
             raise _damaged(folder, f"indices.npy names nodes beyond the last, {nodes - 1}")
         part = None if weights is None else weights[first : first + PIECE]
         if part is not None and not (part.min() > 0 and part.max() < np.inf):
             raise _damaged(folder, "weights.npy has weights that are not positive and finite")
-
-
-def _check_order(folder: Path, csr: Csr, manifest: Manifest) -> None:
-    """Check what results depend on: rows ascend, and an undirected graph is symmetric and has no loops."""
-    ordered, symmetric, loops = kernels.active.scan(*csr, kernels.thread_count())
-    if not ordered:
-        raise _damaged(folder, "indices.npy does not ascend in each row")
-    if not manifest.directed and (loops or not symmetric):
-        raise _damaged(folder, "its matrix is not symmetric, or has loops")
 
 
 def _rises(values: NDArray[np.int64], *, strictly: bool = False) -> bool:
@@ -312,13 +282,6 @@ class PackedGraph(Graph):
 
     Its nodes are in ascending order of their ids. ``nodes`` is not an array but can be indexed like one; use
     ``nodes[first:last]`` for a part of the ids rather than ``nodes.tolist()`` for all of them.
-
-    Attributes
-    ----------
-    folder : Path
-        The folder of the graph.
-    manifest : Manifest
-        The description of its arrays.
     """
 
     folder: Path
@@ -327,14 +290,12 @@ class PackedGraph(Graph):
     is_packed: ClassVar[bool] = True
 
     def __init__(self, folder: Path, manifest: Manifest, *, verify: bool = False, unread: bool = False) -> None:
-        values = {
-            "folder": folder,
-            "manifest": manifest,
-            "csr": read_only(open_arrays(folder, manifest, verify=verify, unread=unread)),
-            "nodes": open_ids(folder, manifest),
-            "directed": manifest.directed,
-            "n_rows": manifest.n_rows,
-        }
+        csr = read_only(open_arrays(folder, manifest, verify=verify, unread=unread))
+        self._set(folder=folder, manifest=manifest, csr=csr, nodes=open_ids(folder, manifest))
+        self._set(directed=manifest.directed, n_rows=manifest.n_rows)
+
+    def _set(self, **values: object) -> None:
+        """Set attributes of the frozen dataclass."""
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -352,10 +313,7 @@ class PackedGraph(Graph):
         return positions
 
     def matches(self, ids: Sequence[Any]) -> list[Any]:
-        """The node id that each of these ids stands for, matched by its text if necessary; None if there is none.
-
-        ``"7"`` stands for 7 if ids are integers, and 7 for ``"7"`` if they are text.
-        """
+        """The node id that each id stands for, or None: ``"7"`` stands for 7, and 7 for ``"7"``, if need be."""
         positions = self.nodes.find(ids)
         lost = np.flatnonzero(positions < 0)
         positions[lost] = self.nodes.find_text([str(ids[place]) for place in lost.tolist()])
@@ -374,16 +332,11 @@ class PackedGraph(Graph):
     def unweighted(self) -> Self:
         """The same graph with all weights equal to one."""
         twin = type(self).__new__(type(self))
-        for name in ("folder", "manifest", "csr", "nodes", "directed", "n_rows"):
-            object.__setattr__(twin, name, getattr(self, name))
-        object.__setattr__(twin, "csr", self.csr._replace(weights=None))
+        kept = ("folder", "manifest", "nodes", "directed", "n_rows")  # no cached values
+        twin._set(csr=self.csr._replace(weights=None), **{name: getattr(self, name) for name in kept})
         return twin
 
 
 def open_packed(path: str | os.PathLike[str], *, verify: bool = False, unread: bool = False) -> PackedGraph:
-    """Open a packed graph; see :meth:`isotherm.Graph.open`.
-
-    If ``unread``, its rows are not checked here; that is for callers who read them with `read_rows`, which checks them.
-    """
-    folder = Path(path)
-    return PackedGraph(folder, Manifest.read(folder), verify=verify, unread=unread)
+    """Open a packed graph; if ``unread``, its rows are not checked here but by `read_rows`."""
+    return PackedGraph(Path(path), Manifest.read(Path(path)), verify=verify, unread=unread)

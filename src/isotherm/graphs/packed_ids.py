@@ -5,13 +5,12 @@ all nodes. All kinds can be indexed like an array: ``ids[5]``, ``ids[10:20]`` an
 """
 
 from abc import ABC, abstractmethod
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Counted", "Integers", "StoredIds", "Texts"]
 
 Positions: TypeAlias = NDArray[np.int64]
 PIECE = 1 << 20  # ids decoded at once
@@ -127,14 +126,9 @@ class Texts(StoredIds):
         return self.find(texts)
 
     def _search(self, text: str) -> int:
-        wanted, low, high = text.encode("utf-8", "surrogatepass"), 0, self.n
-        while low < high:
-            middle = (low + high) // 2
-            if self._bytes(middle) < wanted:
-                low = middle + 1
-            else:
-                high = middle
-        return low if low < self.n and self._bytes(low) == wanted else -1
+        wanted = text.encode("utf-8", "surrogatepass")
+        place = bisect_left(range(self.n), wanted, key=self._bytes)
+        return place if place < self.n and self._bytes(place) == wanted else -1
 
     def _bytes(self, place: int) -> bytes:
         return self.content[self.ends[place] : self.ends[place + 1]].tobytes()
@@ -160,8 +154,5 @@ def _as_integers(wanted: Sequence[Any], other: Any) -> list[Any]:
 def _number(text: str) -> int | None:
     """The integer with exactly this text, or None."""
     digits = text.removeprefix("-")
-    number = int(digits) if digits.isascii() and digits.isdecimal() and len(digits) < 20 else None
-    if number is None:
-        return None
-    number = -number if text.startswith("-") else number
+    number = int(text) if digits.isascii() and digits.isdecimal() and len(digits) < 20 else None
     return number if str(number) == text else None

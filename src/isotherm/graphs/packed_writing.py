@@ -16,8 +16,6 @@ from isotherm.graphs.graph import Graph
 from isotherm.graphs.packed import HEADER, MANIFEST, Manifest, PackedError, is_packed
 from isotherm.graphs.packed_ids import Counted, Integers, Texts
 
-__all__ = ["PackWriter", "check_folder", "pack", "writing_folder"]
-
 PIECE = 1 << 22  # values written at once
 
 
@@ -25,31 +23,29 @@ class _ArrayFile:
     """A ``.npy`` file, or plain bytes, written from start to end, with a checksum of the values."""
 
     def __init__(self, path: Path, dtype: Any, *, header: bool = True) -> None:
-        self.path, self.dtype, self.length, self.header = path, np.dtype(dtype), 0, header
-        self._file: IO[bytes] = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close` or `abandon`
+        self.dtype, self.length, self.header = np.dtype(dtype), 0, header
+        self.file: IO[bytes] = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close` or by `PackWriter`
         self._sum = 0
         if header:
-            self._file.write(self._start())
+            self.file.write(self._start())
 
     def append(self, values: NDArray[Any]) -> None:
         for first in range(0, len(values), PIECE):
             part: Any = np.ascontiguousarray(values[first : first + PIECE], dtype=self.dtype)
             content = memoryview(part).cast("B")
             self._sum = zlib.crc32(content, self._sum)
-            _write_all(self._file, content)
+            while len(content):  # an unbuffered file may take only some of the bytes
+                content = content[self.file.write(content) :]
         self.length += len(values)
 
     def close(self) -> list[int]:
         """Finish the file; returns its size and the checksum of its values."""
         if self.header:
-            self._file.seek(0)
-            self._file.write(self._start())
-        os.fsync(self._file.fileno())
-        self._file.close()
+            self.file.seek(0)
+            self.file.write(self._start())
+        os.fsync(self.file.fileno())
+        self.file.close()
         return [HEADER * self.header + self.length * self.dtype.itemsize, self._sum]
-
-    def abandon(self) -> None:
-        self._file.close()
 
     def _start(self) -> bytes:
         """The header, which has the same size for every length."""
@@ -59,22 +55,8 @@ class _ArrayFile:
         return magic + size.to_bytes(2, "little") + text.ljust(size - 1).encode() + b"\n"
 
 
-def _write_all(file: IO[bytes], content: memoryview) -> None:
-    """Write all bytes to an unbuffered file, whose ``write`` may take only some of them."""
-    while len(content):
-        content = content[file.write(content) :]
-
-
 class PackWriter:
-    """Writes a graph row by row into a draft folder of `writing_folder`.
-
-    Parameters
-    ----------
-    folder
-        An empty folder.
-    directed, n_rows
-        As in `Graph`.
-    """
+    """Writes a graph row by row into an empty folder, such as the draft of `writing_folder`."""
 
     def __init__(self, folder: Path, *, directed: bool = False, n_rows: int | None = None) -> None:
         self.folder, self.directed, self.n_rows = folder, directed, n_rows
@@ -93,7 +75,7 @@ class PackWriter:
         """Close the files that are still open after an error."""
         for file in (self._indptr, self._indices, self._weights):
             if file is not None:
-                file.abandon()
+                file.file.close()
 
     @property
     def entries(self) -> int:

@@ -10,8 +10,6 @@ from scipy.sparse import csr_array, diags_array, issparse
 from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
 
-__all__ = ["METRICS", "Preparation", "ScaleWarning", "Vectors", "as_table", "has_direction"]
-
 METRICS = ("euclidean", "cosine")
 DIRECTIONS = 128  # columns after the projection of a large sparse table
 MOST_DENSE = 1 << 26  # cells up to which a sparse table is made dense
@@ -33,7 +31,10 @@ def as_table(values: Any) -> Any:
     else:
         table = np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
         if table.dtype == object:
-            table = _from_objects(table)
+            try:
+                table = table.astype(np.float64)
+            except (TypeError, ValueError):
+                raise TypeError("a table of vectors holds numbers: encode or leave out its columns of text") from None
         _check_numbers(table.dtype)
     if table.ndim != 2:
         raise ValueError(f"a table of vectors has two dimensions, rows and columns, not {table.ndim}")
@@ -41,13 +42,6 @@ def as_table(values: Any) -> Any:
         raise ValueError(f"a table of vectors needs rows and columns; this one has shape {table.shape}")
     _check_finite(table)
     return table
-
-
-def _from_objects(table: NDArray[Any]) -> NDArray[Any]:
-    try:
-        return table.astype(np.float64)
-    except (TypeError, ValueError):
-        raise TypeError("a table of vectors holds numbers: encode or leave out its columns of text") from None
 
 
 def _check_numbers(dtype: np.dtype[Any]) -> None:
@@ -60,15 +54,12 @@ def _check_finite(table: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if values.dtype.kind != "f" or np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
             return
+    place = int(np.argmin(np.isfinite(values)))
+    row, column = divmod(place, table.shape[1])
     if issparse(table):
-        place = int(np.argmin(np.isfinite(values)))
         row, column = int(np.searchsorted(table.indptr, place, "right")) - 1, int(table.indices[place])
-        bad = values[place]
-    else:
-        row, column = map(int, np.unravel_index(np.argmin(np.isfinite(values)), values.shape))
-        bad = values[row, column]
     raise ValueError(
-        f"row {row} has {'NaN' if np.isnan(bad) else 'infinity'} in column {column}: "
+        f"row {row} has {'NaN' if np.isnan(values.flat[place]) else 'infinity'} in column {column}: "
         "replace such values, for example by sklearn.impute.SimpleImputer, or drop the rows"
     )
 
@@ -82,7 +73,7 @@ class Preparation:
     """
 
     metric: str
-    divisor: Doubles  # (p,) of the columns, so that squares neither overflow nor vanish
+    divisor: Doubles  # (p,) scale of each column, so that squares neither overflow nor vanish
     directions: Doubles | None  # (p, DIRECTIONS)
     center: Doubles
     unit: float
@@ -91,11 +82,8 @@ class Preparation:
     def of(cls, table: Any, metric: str, scale: bool) -> Self:
         """The preparation that suits the rows of this table."""
         if metric not in METRICS:
-            raise ParameterError(
-                "{metric} is unknown: choose {choices}",
-                metric=Option("metric", metric),
-                choices=" or ".join(map(repr, METRICS)),
-            )
+            message = f"{{metric}} is unknown: choose {' or '.join(map(repr, METRICS))}"
+            raise ParameterError(message, metric=Option("metric", metric))
         magnitude = _power_of_two(_largest(table))
         deviations = _deviations(table, magnitude)  # in units of the magnitude
         if not scale and metric == "euclidean" and not issparse(table):
@@ -111,8 +99,7 @@ class Preparation:
 
     def rows(self, table: Any) -> Vectors:
         """The prepared rows of a table, (n, p) float32."""
-        width = len(self.center)
-        rows = np.empty((table.shape[0], width), np.float32)
+        rows = np.empty((table.shape[0], len(self.center)), np.float32)
         for part in _chunks(*rows.shape):
             rows[part] = (self._dense(table[part]) - self.center) / self.unit
         rows += np.float32(0)  # -0.0 becomes 0.0: equal rows have equal bytes
@@ -192,18 +179,11 @@ def _warn_about_scales(deviations: Doubles, ratio: float = 20, share: float = 0.
     large = np.flatnonzero(deviations > ratio * np.median(deviations[varied]))
     held = float((deviations[large] ** 2).sum() / (deviations**2).sum())
     if len(large) and held > share:
-        several = len(large) > 1
-        warn(
-            ScaleWarning(
-                "{columns} of the table {hold} {held:.1%} of its variance, so {they} which rows are near: pass "
-                "{scale}, or scale the columns yourself",
-                columns=f"column{'s' * several} {', '.join(map(str, large[:3]))}{', ...' if len(large) > 3 else ''}",
-                hold="hold" if several else "holds",
-                they="they alone decide" if several else "it alone decides",
-                held=held,
-                scale=Option("scale", True),
-            )
-        )
+        columns = ", ".join(map(str, large[:3])) + ", ..." * (len(large) > 3)
+        several = f"columns {columns} of the table hold", "they alone decide"
+        subject, verb = several if len(large) > 1 else (f"column {columns} of the table holds", "it alone decides")
+        reason = f"{subject} {held:.1%} of its variance, so {verb} which rows are near"
+        warn(ScaleWarning(f"{reason}: pass {{scale}}, or scale the columns yourself", scale=Option("scale", True)))
 
 
 def _principal_directions(table: Any) -> Doubles:

@@ -17,8 +17,9 @@ from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
+from isotherm.arrays import Doubles, Floats
 from isotherm.errors import Worded, warn
 
 __all__ = [
@@ -43,50 +44,30 @@ class KernelsError(Worded, ImportError):
     """The environment asks for kernels that cannot run here."""
 
 
-def _load_native() -> ModuleType | None:
-    """The compiled kernels, or None if isotherm was installed without them."""
-    try:
-        return import_module("isotherm.kernels._native")
-    except ImportError:
-        return None
-
-
 def choose(native: ModuleType | None, environment: Mapping[str, str]) -> ModuleType:
     """The kernels that the environment asks for; by default the native ones with the best instruction set."""
-    wanted = environment.get("ISOTHERM_KERNELS", "auto")
-    if wanted == "reference":
-        return _reference()
-    if native is None:
-        _report_missing(wanted)
-        return _reference()
-    if environment.get("ISOTHERM_ISA"):
-        _use_instruction_set(native, environment["ISOTHERM_ISA"])
+    wanted, instructions = environment.get("ISOTHERM_KERNELS", "auto"), environment.get("ISOTHERM_ISA")
+    if native is None and wanted == "native":
+        raise KernelsError("ISOTHERM_KERNELS is 'native', but isotherm was installed without a C++ compiler")
+    if native is None and wanted != "reference":
+        missing = "isotherm was installed without a C++ compiler: its kernels run in SciPy, about eight times slower"
+        warn(missing, RuntimeWarning)
+    if native is None or wanted == "reference":
+        return import_module("isotherm.kernels.reference")  # only now: the import takes a tenth of a second
+    if instructions:
+        available = native.instruction_sets()
+        if instructions not in available:
+            fault = "which this processor lacks; it" if instructions in NAMES else "which is unknown; this processor"
+            raise KernelsError(f"ISOTHERM_ISA is {instructions!r}, {fault} has {', '.join(available)}")
+        native.use_instruction_set(instructions)
     return native
 
 
-def _reference() -> ModuleType:
-    """The plain kernels; importing them takes a tenth of a second, so it is done only when they are needed."""
-    return import_module("isotherm.kernels.reference")
-
-
-def _report_missing(wanted: str) -> None:
-    if wanted == "native":
-        raise KernelsError("ISOTHERM_KERNELS is 'native', but isotherm was installed without a C++ compiler")
-    warn(
-        "isotherm was installed without a C++ compiler: its kernels run in SciPy, about eight times slower",
-        RuntimeWarning,
-    )
-
-
-def _use_instruction_set(native: ModuleType, wanted: str) -> None:
-    available = native.instruction_sets()
-    if wanted not in available:
-        fault = "which this processor lacks; it" if wanted in NAMES else "which is unknown; this processor"
-        raise KernelsError(f"ISOTHERM_ISA is {wanted!r}, {fault} has {', '.join(available)}")
-    native.use_instruction_set(wanted)
-
-
-native: ModuleType | None = _load_native()
+native: ModuleType | None
+try:
+    native = import_module("isotherm.kernels._native")
+except ImportError:  # isotherm was installed without it
+    native = None
 active: ModuleType = choose(native, os.environ)
 
 
@@ -96,14 +77,14 @@ class Report(NamedTuple):
     The closing column is the class that is not solved for: minus the sum of the columns of the other classes.
     """
 
-    dot: NDArray[np.float64]
-    step: NDArray[np.float64]
-    residual: NDArray[np.float64]
-    sum: NDArray[np.float64]
-    square: NDArray[np.float64]
-    size: NDArray[np.float64]
+    dot: Doubles
+    step: Doubles
+    residual: Doubles
+    sum: Doubles
+    square: Doubles
+    size: Doubles
 
-    def spread(self, rows: int) -> NDArray[np.float64]:
+    def spread(self, rows: int) -> Doubles:
         """The standard deviation of each column over this number of rows."""
         return np.sqrt(np.maximum(self.square / rows - (self.sum / rows) ** 2, 0))
 
@@ -111,11 +92,11 @@ class Report(NamedTuple):
 class Stride(NamedTuple):
     """Measurements of one iteration of cg with a factor; see ``reference.descend``."""
 
-    energy: NDArray[np.float64]
-    curvature: NDArray[np.float64]
-    cross: NDArray[np.float64]
-    square: NDArray[np.float64]
-    size: NDArray[np.float64]
+    energy: Doubles
+    curvature: Doubles
+    cross: Doubles
+    square: Doubles
+    size: Doubles
 
 
 def description() -> str:
@@ -145,7 +126,7 @@ def width(columns: int) -> int:
     return next((w for w in WIDTHS if w >= columns), WIDTHS[-1])
 
 
-def block(rows: int, columns: int, dtype: DTypeLike) -> NDArray[np.floating]:
+def block(rows: int, columns: int, dtype: DTypeLike) -> Floats:
     """A zero array whose rows do not straddle cache lines."""
     size = rows * columns * np.dtype(dtype).itemsize
     memory = np.zeros(size + 64, dtype=np.uint8)

@@ -1,23 +1,16 @@
 """The reference kernels of the layout; see ``native/layout.hpp``. Positions are float32, (n, 2)."""
 
-from typing import TypeAlias
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["advance", "contract", "pair_up", "pull_and_push", "spread"]
-
-Floats: TypeAlias = NDArray[np.floating]
-Indptr: TypeAlias = NDArray[np.int64]
-Indices: TypeAlias = NDArray[np.int32]
+from isotherm.arrays import Floats, Ints
+from isotherm.kernels.numbering import Codes
 
 
-def pair_up(indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices, group: Indices) -> int:
-    """Group neighbours in pairs; a node without a free neighbour joins the group of its nearest one.
+def pair_up(indptr: Ints, indices: Codes, weights: Floats | None, order: Codes, group: Codes) -> int:
+    """Group neighbours in pairs, and return the number of groups; a node without a free one joins its nearest group.
 
-    Near means a large weight relative to the degrees. Nodes choose in the given order, which also decides between
-    equals. Fills ``group`` and returns the number of groups.
+    Near means a large weight relative to the degrees. Nodes choose in the given order, which also breaks ties.
     """
     matrix = _matrix(indptr, indices, weights)
     degrees = np.asarray(matrix.sum(axis=1), np.float64)
@@ -51,8 +44,8 @@ def pair_up(indptr: Indptr, indices: Indices, weights: Floats | None, order: Ind
 
 
 def contract(
-    indptr: Indptr, indices: Indices, weights: Floats | None, group: Indices, groups: int
-) -> tuple[Indptr, Indices, Floats]:
+    indptr: Ints, indices: Codes, weights: Floats | None, group: Codes, groups: int
+) -> tuple[Ints, Codes, Floats]:
     """The graph between groups: parallel edges are added, edges within a group dropped; rows are in no order."""
     member = csr_array((np.ones(len(group), np.float32), (group, np.arange(len(group)))), shape=(groups, len(group)))
     matrix = csr_array(member @ _matrix(indptr, indices, weights) @ member.T)
@@ -69,8 +62,8 @@ def spread(positions: Floats, mass: Floats, left: float, bottom: float, scale: f
 
 
 def pull_and_push(
-    indptr: Indptr,
-    indices: Indices,
+    indptr: Ints,
+    indices: Codes,
     weights: Floats,
     positions: Floats,
     mass: Floats,
@@ -119,18 +112,16 @@ def advance(
     positions += velocity
 
 
-def _matrix(indptr: Indptr, indices: Indices, weights: Floats | None) -> csr_array:
+def _matrix(indptr: Ints, indices: Codes, weights: Floats | None) -> csr_array:
     data = np.ones(len(indices), np.float32) if weights is None else weights.astype(np.float32)
     return csr_array((data, indices, indptr), shape=(len(indptr) - 1, len(indptr) - 1))
 
 
-def _corners(
-    positions: Floats, left: float, bottom: float, scale: float, side: int
-) -> tuple[NDArray[np.int64], list[Floats]]:
+def _corners(positions: Floats, left: float, bottom: float, scale: float, side: int) -> tuple[Ints, list[Floats]]:
     """The first of the four cells around each position, and the shares of all four."""
     place = (positions - np.array([left, bottom], np.float32)) * np.float32(scale)
     cell = place.astype(np.int64)
-    (a, b) = (place - cell).astype(np.float32).T
+    a, b = (place - cell).astype(np.float32).T
     return cell[:, 0] * side + cell[:, 1], [(1 - a) * (1 - b), (1 - a) * b, a * (1 - b), a * b]
 
 

@@ -8,11 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["count_breaks", "number", "rehash", "split_rows", "text_keys"]
+from isotherm.arrays import Ints, Mask
 
 Words: TypeAlias = NDArray[np.uint64]
-Codes: TypeAlias = NDArray[np.int32]
-Places: TypeAlias = NDArray[np.int64]
+Codes: TypeAlias = NDArray[np.int32]  # numbers of nodes, groups or classes
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: consecutive integers land far apart
 LOW, HIGH = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000)
@@ -50,30 +49,16 @@ def number(
     target_checks: Words,
     source_codes: Codes,
     target_codes: Codes,
-) -> Places:
-    """Number pairs of keys by first appearance, the source before the target.
+) -> Ints:
+    """Number pairs of keys by first appearance, the source before the target; fills in the codes.
 
-    Parameters
-    ----------
-    table
-        Of shape (slots, 2), where slots is a power of two. An entry is the word of a key, and a tag: the upper half of
-        the check and, in the lower half, the position plus one. A free entry is zero. Each key is in the first slot
-        that was free from its home slot on. New keys are entered.
-    size
-        The number of known keys; new keys get the positions from here on.
-    source, source_checks, target, target_checks
-        The keys of both ends of each edge.
-    source_codes, target_codes
-        Filled with the positions of the keys.
-
-    Returns
-    -------
-    array
-        Where each new key first appears: ``2 * row`` for a source, ``2 * row + 1`` for a target.
+    Returns where each new key first appears: ``2 * row`` for a source, ``2 * row + 1`` for a target. An entry of the
+    table is the word of a key, and a tag: the upper half of the check and, in the lower half, the position plus one. A
+    free entry is zero. Each key is in the first slot that was free from its home slot on. New keys are entered.
     """
     words, checks = np.stack([source, target], axis=1).ravel(), np.stack([source_checks, target_checks], axis=1).ravel()
     codes = np.empty(len(words), dtype=np.int32)
-    first: list[Places] = []
+    first: list[Ints] = []
     for start in range(0, len(words), 2 * STEP):
         part = slice(start, start + 2 * STEP)
         codes[part], lost = _find(table, words[part], checks[part] & HIGH)
@@ -97,7 +82,7 @@ def rehash(old: Words, new: Words) -> None:
         entries, slots = entries[off], _next(new, slots[off])
 
 
-def _find(table: Words, words: Words, checks: Words) -> tuple[Codes, Places]:
+def _find(table: Words, words: Words, checks: Words) -> tuple[Codes, Ints]:
     """The positions of known keys, and the indices of the unknown ones."""
     codes = np.empty(len(words), dtype=np.int32)
     lost = []
@@ -113,7 +98,7 @@ def _find(table: Words, words: Words, checks: Words) -> tuple[Codes, Places]:
     return codes, np.sort(np.concatenate([np.empty(0, dtype=np.int64), *lost]))
 
 
-def _enter(table: Words, size: int, words: Words, checks: Words) -> tuple[Codes, NDArray[np.bool_]]:
+def _enter(table: Words, size: int, words: Words, checks: Words) -> tuple[Codes, Mask]:
     """Enter keys that are not in the table; return their positions, and whether each is the first of its equals."""
     places = np.arange(len(words))
     entries = np.stack([words, checks | (places + 1).view(np.uint64)], axis=1)
@@ -133,10 +118,10 @@ def _enter(table: Words, size: int, words: Words, checks: Words) -> tuple[Codes,
     return positions[owners], new
 
 
-def _home(table: Words, words: Words) -> Places:
+def _home(table: Words, words: Words) -> Ints:
     bits = len(table).bit_length() - 1
     return ((words * SPREAD) >> np.uint64(64 - bits)).view(np.int64)
 
 
-def _next(table: Words, slots: Places) -> Places:
+def _next(table: Words, slots: Ints) -> Ints:
     return (slots + 1) & (len(table) - 1)

@@ -8,6 +8,8 @@ a last one for the closing column. That column is minus the sum of the columns m
 the class that is not solved for.
 """
 
+# ruff: noqa: F401 - the kernels in the other files belong to this module
+
 from heapq import heapify, heappop, heappush
 from typing import Any, TypeAlias
 
@@ -17,32 +19,26 @@ from scipy.sparse import block_array, csr_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import spsolve_triangular
 
-from isotherm.kernels.drawing import advance as advance
-from isotherm.kernels.drawing import contract as contract
-from isotherm.kernels.drawing import pair_up as pair_up
-from isotherm.kernels.drawing import pull_and_push as pull_and_push
-from isotherm.kernels.drawing import spread as spread
-from isotherm.kernels.numbering import count_breaks as count_breaks
-from isotherm.kernels.numbering import number as number
-from isotherm.kernels.numbering import rehash as rehash
-from isotherm.kernels.numbering import split_rows as split_rows
-from isotherm.kernels.numbering import text_keys as text_keys
-from isotherm.kernels.tables import best_columns as best_columns
-from isotherm.kernels.tables import chances as chances
-from isotherm.kernels.tables import combine as combine
-from isotherm.kernels.tables import nearest_rows as nearest_rows
-from isotherm.kernels.tables import place_rows as place_rows
-from isotherm.kernels.tables import rank as rank
-from isotherm.kernels.tables import refine as refine
-from isotherm.kernels.tables import table_moments as table_moments
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.kernels.drawing import advance, contract, pair_up, pull_and_push, spread
+from isotherm.kernels.numbering import Codes, count_breaks, number, rehash, split_rows, text_keys
+from isotherm.kernels.tables import (
+    best_columns,
+    chances,
+    combine,
+    nearest_rows,
+    place_rows,
+    rank,
+    refine,
+    table_moments,
+)
 
-Floats: TypeAlias = NDArray[np.floating]
-Indptr: TypeAlias = NDArray[np.int64]
-Indices: TypeAlias = NDArray[np.int32]
+Weights: TypeAlias = Floats | None  # None if all are one
+Marks: TypeAlias = NDArray[np.uint8]
 
 
 def matrix_of(
-    indptr: Indptr, indices: Indices, weights: Floats | None, dtype: np.dtype | type, columns: int | None = None
+    indptr: Ints, indices: Codes, weights: Weights, dtype: np.dtype | type, columns: int | None = None
 ) -> csr_array:
     """The matrix of a graph, or of a slice of its rows."""
     data = np.ones(len(indices), dtype) if weights is None else weights
@@ -55,26 +51,19 @@ def with_closing(values: Floats, closing: Floats) -> Floats:
     return np.column_stack([values, -(values @ closing)])  # (n, W + 1)
 
 
-def dots(a: Floats, b: Floats) -> NDArray[np.float64]:
+def dots(a: Floats, b: Floats) -> Doubles:
     """The dot product of each column."""
     return np.einsum("ij,ij->j", a, b, dtype=np.float64)
 
 
-def largest(values: Floats) -> NDArray[np.float64]:
+def largest(values: Floats) -> Doubles:
     """The largest magnitude of each column."""
     return np.abs(values).max(axis=0, initial=0).astype(np.float64)
 
 
 def sweep(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    scale: Floats,
-    closing: Floats,
-    x: Floats,
-    out: Floats,
-    threads: int,
-) -> NDArray[np.float64]:
+    indptr: Ints, indices: Codes, weights: Weights, scale: Floats, closing: Floats, x: Floats, out: Floats, threads: int
+) -> Doubles:
     """One sweep, eq. 4 of the paper: ``out = D^-1 A x`` where ``scale = 1 / degree``, ``out = x`` where scale is 0."""
     averages = scale[:, None] * (matrix_of(indptr, indices, weights, x.dtype) @ x)
     out[:] = np.where(scale[:, None] > 0, averages, x)
@@ -83,18 +72,9 @@ def sweep(
 
 
 def laplacian(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    diagonal: Floats,
-    p: Floats,
-    q: Floats,
-    threads: int,
-) -> NDArray[np.float64]:
-    """``q = (D - A) p`` where the diagonal is positive (the interior), 0 elsewhere; reports ``p . q``.
-
-    Pass the first part of ``indptr`` to compute the first rows only.
-    """
+    indptr: Ints, indices: Codes, weights: Weights, diagonal: Floats, p: Floats, q: Floats, threads: int
+) -> Doubles:
+    """``q = (D - A) p`` where the diagonal is positive (the interior), else 0, or its first rows; reports ``p . q``."""
     own = p[: len(diagonal)]
     product = diagonal[:, None] * own - matrix_of(indptr, indices, weights, p.dtype, len(p)) @ p
     q[:] = np.where(diagonal[:, None] > 0, product, 0)
@@ -104,7 +84,7 @@ def laplacian(
 
 
 def average(
-    indptr: Indptr, indices: Indices, weights: Floats | None, scale: Floats, x: Floats, out: Floats, threads: int
+    indptr: Ints, indices: Codes, weights: Weights, scale: Floats, x: Floats, out: Floats, threads: int
 ) -> None:
     """``out = scale (A x)`` on the rows of a slice of ``indptr``; out is left as it is where scale is 0."""
     product = scale[:, None] * (matrix_of(indptr, indices, weights, x.dtype, len(x)) @ x)
@@ -112,14 +92,7 @@ def average(
 
 
 def sign_average(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    scale: Floats,
-    size: Floats,
-    bits: NDArray[np.uint8],
-    out: Floats,
-    threads: int,
+    indptr: Ints, indices: Codes, weights: Weights, scale: Floats, size: Floats, bits: Marks, out: Floats, threads: int
 ) -> None:
     """`average`, where x (n, 16) is ``size`` times signs: 1 where a bit of ``bits`` (n, 2) is set, else -1."""
     signs = 2 * np.unpackbits(bits, axis=1).astype(np.float32) - 1
@@ -128,7 +101,7 @@ def sign_average(
 
 def cg_step(
     scale: Floats, closing: Floats, alpha: Floats, p: Floats, q: Floats, x: Floats, r: Floats, threads: int
-) -> NDArray[np.float64]:
+) -> Doubles:
     """``x += alpha p``, ``r -= alpha q``; reports ``r . D^-1 r`` and what the stopping rule needs."""
     move = alpha * p
     x += move
@@ -139,28 +112,26 @@ def cg_step(
     return np.stack([dot, step, residual, *_moments(x, closing)])
 
 
-def moments(closing: Floats, x: Floats, threads: int) -> NDArray[np.float64]:
+def moments(closing: Floats, x: Floats, threads: int) -> Doubles:
     """Sum, sum of squares and largest magnitude of each column and of the closing column."""
     return np.stack([*np.zeros((3, x.shape[1] + 1)), *_moments(x, closing)])
 
 
-def group_sums(group: Indices, weight: Floats | None, x: Floats, out: NDArray[np.float64], threads: int) -> None:
+def group_sums(group: Codes, weight: Floats | None, x: Floats, out: Doubles, threads: int) -> None:
     """Add the (weighted) sums of the rows of each group to ``out``; a row with a negative group is in none."""
     member = group >= 0
     rows = x if weight is None else x * weight[:, None]
     np.add.at(out, group[member], rows[member].astype(np.float64))
 
 
-def group_shift(group: Indices, weight: Floats | None, amounts: Floats, x: Floats, threads: int) -> None:
+def group_shift(group: Codes, weight: Floats | None, amounts: Floats, x: Floats, threads: int) -> None:
     """Add the amounts of its group, times the weight, to each row that is in one."""
     member = group >= 0
     shift = amounts[group[member]]
     x[member] += shift if weight is None else weight[member, None] * shift
 
 
-def cg_turn(
-    scale: Floats, outflow: Floats | None, beta: Floats, r: Floats, p: Floats, threads: int
-) -> NDArray[np.float64]:
+def cg_turn(scale: Floats, outflow: Floats | None, beta: Floats, r: Floats, p: Floats, threads: int) -> Doubles:
     """The next cg direction: ``p = D^-1 r + beta p``; reports ``outflow . p`` unless outflow is None."""
     p *= beta
     p += scale[:, None] * r
@@ -176,29 +147,23 @@ def cool(outflow: Floats, warmth: Floats, excess: Floats, threads: int) -> None:
 
 
 def assemble(
-    rows: Indices,
-    columns: Indices,
-    weights: Floats | None,
-    indptr: Indptr,
-    indices: Indices,
-    sorted_weights: Floats | None,
-    threads: int,
+    rows: Codes, columns: Codes, weights: Weights, indptr: Ints, indices: Codes, out_weights: Weights, threads: int
 ) -> None:
     """Sort a list of entries into compressed rows, stably, by row and then by column."""
     order = np.lexsort((columns, rows))
     indptr[:] = np.append(0, np.cumsum(np.bincount(rows, minlength=len(indptr) - 1)))
     indices[:] = columns[order]
-    if weights is not None and sorted_weights is not None:
-        sorted_weights[:] = weights[order]
+    if weights is not None and out_weights is not None:
+        out_weights[:] = weights[order]
 
 
 def bipartite(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    out_indptr: Indptr,
-    out_indices: Indices,
-    out_weights: Floats | None,
+    indptr: Ints,
+    indices: Codes,
+    weights: Weights,
+    out_indptr: Ints,
+    out_indices: Codes,
+    out_weights: Weights,
     threads: int,
 ) -> None:
     """The bipartite graph ``[[0, A], [A.T, 0]]`` of the arcs A."""
@@ -210,9 +175,7 @@ def bipartite(
         out_weights[:] = both.data
 
 
-def add_transpose(
-    indptr: Indptr, indices: Indices, weights: Floats | None, threads: int
-) -> tuple[Indptr, Indices, Floats | None]:
+def add_transpose(indptr: Ints, indices: Codes, weights: Weights, threads: int) -> tuple[Ints, Codes, Floats | None]:
     """``A + A.T`` for a matrix A with ascending rows; without weights if A has none and no entry in both places."""
     matrix = matrix_of(indptr, indices, weights, np.float32 if weights is None else weights.dtype)
     both = csr_array(matrix + matrix.T)
@@ -221,7 +184,7 @@ def add_transpose(
     return both.indptr.astype(np.int64), both.indices.astype(np.int32), None if bare else both.data
 
 
-def row_sums(indptr: Indptr, weights: Floats, power: int, sums: NDArray[np.float64], threads: int) -> None:
+def row_sums(indptr: Ints, weights: Floats, power: int, sums: Doubles, threads: int) -> None:
     """Fill in the sum of a power of the weights in each row."""
     rows = np.flatnonzero(np.diff(indptr))
     sums.fill(0)
@@ -230,16 +193,16 @@ def row_sums(indptr: Indptr, weights: Floats, power: int, sums: NDArray[np.float
 
 
 def push(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
+    indptr: Ints,
+    indices: Codes,
+    weights: Weights,
     degree: Floats,
-    least: NDArray[np.float64],
+    least: Doubles,
     most: int,
     x: Floats,
     r: Floats,
     threads: int,
-) -> NDArray[np.float64]:
+) -> Doubles:
     """Move residual heat on until ``|r| <= least * degree`` everywhere, or until ``most`` entries would be read.
 
     To move the residual of a node means to warm the node, ``x += r / degree``, which passes the heat on to its
@@ -262,16 +225,14 @@ def push(
     return np.max(scaled, axis=0, initial=0).astype(np.float64)
 
 
-def renumber(
-    indptr: Indptr, indices: Indices, weights: Floats | None, order: Indices
-) -> tuple[Indptr, Indices, Floats | None]:
+def renumber(indptr: Ints, indices: Codes, weights: Weights, order: Codes) -> tuple[Ints, Codes, Floats | None]:
     """The submatrix of the nodes in ``order``, renumbered: node ``order[v]`` becomes ``v``."""
     part = matrix_of(indptr, indices, weights, np.float64)[order][:, order]
     part.sort_indices()
     return part.indptr.astype(np.int64), part.indices.astype(np.int32), None if weights is None else part.data
 
 
-def scan(indptr: Indptr, indices: Indices, weights: Floats | None, threads: int) -> tuple[bool, bool, int]:
+def scan(indptr: Ints, indices: Codes, weights: Weights, threads: int) -> tuple[bool, bool, int]:
     """Whether indices rise strictly in each row, whether the matrix is symmetric, the number of diagonal entries."""
     rows = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     same_row = rows[1:] == rows[:-1]
@@ -280,14 +241,14 @@ def scan(indptr: Indptr, indices: Indices, weights: Floats | None, threads: int)
     return ordered, _symmetric(rows, indices, values), int(np.count_nonzero(rows == indices))
 
 
-def reach(indptr: Indptr, indices: Indices, reached: NDArray[np.uint8]) -> None:
+def reach(indptr: Ints, indices: Codes, reached: Marks) -> None:
     """Mark, in place, every node that a path joins to a marked one."""
     matrix = matrix_of(indptr, indices, None, np.float32)
     _, component = connected_components(matrix, directed=False)
     reached[:] = np.isin(component, component[reached > 0])
 
 
-def depth(indptr: Indptr, indices: Indices, marked: NDArray[np.uint8], limit: int) -> int:
+def depth(indptr: Ints, indices: Codes, marked: Marks, limit: int) -> int:
     """The number of edges between the marked nodes and the node that is farthest from them, at most ``limit``."""
     matrix, steps = matrix_of(indptr, indices, None, np.float32), 0
     while steps < limit:
@@ -299,14 +260,14 @@ def depth(indptr: Indptr, indices: Indices, marked: NDArray[np.uint8], limit: in
     return steps
 
 
-def components(indptr: Indptr, indices: Indices) -> NDArray[np.int32]:
+def components(indptr: Ints, indices: Codes) -> Codes:
     """The number of the connected component of each node, from 0 on, in the order of their first nodes."""
-    _, number = connected_components(matrix_of(indptr, indices, None, np.float32), directed=False)
-    _, first, place = np.unique(number, return_index=True, return_inverse=True)
+    _, found = connected_components(matrix_of(indptr, indices, None, np.float32), directed=False)
+    _, first, place = np.unique(found, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[place].astype(np.int32)
 
 
-def _symmetric(rows: NDArray[np.int64], columns: NDArray[np.int32], values: Floats) -> bool:
+def _symmetric(rows: Ints, columns: Codes, values: Floats) -> bool:
     by_row, by_column = np.lexsort((values, columns, rows)), np.lexsort((values, rows, columns))
     return bool(
         np.array_equal(rows[by_row], columns[by_column])
@@ -315,32 +276,19 @@ def _symmetric(rows: NDArray[np.int64], columns: NDArray[np.int32], values: Floa
     )
 
 
-def _moments(x: Floats, closing: Floats) -> NDArray[np.float64]:
+def _moments(x: Floats, closing: Floats) -> Doubles:
     closed = with_closing(x.astype(np.float64), closing)
     return np.stack([closed.sum(axis=0), (closed**2).sum(axis=0), largest(closed)])
 
 
 def eliminate(
-    indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
-    interior: NDArray[np.uint8],
-    seed: int,
-    domain_size: int,
-    threads: int,
+    indptr: Ints, indices: Codes, weights: Weights, interior: Marks, seed: int, domain_size: int, threads: int
 ) -> tuple[NDArray[Any], ...]:
-    """Approximate elimination of the interior.
+    """Approximate elimination of the interior: the order of removal, the pivots, then arguments of ``forward``.
 
     The node with the fewest neighbours is removed next. Exact elimination would join its neighbours into a clique. Here
     each neighbour, lightest first, keeps one edge of it, to a heavier neighbour drawn in proportion to weight. The
-    boundary is merged into one node, -1, which is never removed.
-
-    Returns
-    -------
-    tuple
-        The order of removal and the pivots, then the arguments of ``forward`` from ``indptr`` on: targets and
-        shares of each node in order, the bounds of the domains, and the entries out of the domains, by target. There
-        are no domains here.
+    boundary is merged into one node, -1, which is never removed. There are no domains here.
     """
     rng = np.random.default_rng(seed)
     around = _neighbours(matrix_of(indptr, indices, weights, np.float64), interior)
@@ -377,7 +325,7 @@ def eliminate(
     )
 
 
-def _neighbours(matrix: csr_array, interior: NDArray[np.uint8]) -> dict[int, dict[int, float]]:
+def _neighbours(matrix: csr_array, interior: Marks) -> dict[int, dict[int, float]]:
     around: dict[int, dict[int, float]] = {}
     for node in np.flatnonzero(interior).tolist():
         row = slice(matrix.indptr[node], matrix.indptr[node + 1])
@@ -405,22 +353,19 @@ def _replace_star(
 
 def forward(
     pivots: Floats,
-    indptr: Indptr,
-    targets: Indices,
+    indptr: Ints,
+    targets: Codes,
     shares: NDArray[np.float32],
-    domains: Indptr,
-    back_indptr: Indptr,
-    back_sources: Indices,
+    domains: Ints,
+    back_indptr: Ints,
+    back_sources: Codes,
     back_shares: NDArray[np.float32],
-    scale: NDArray[np.float64],
-    q: NDArray[np.float64],
+    scale: Doubles,
+    q: Doubles,
     y: Floats,
     threads: int,
-) -> NDArray[np.float64]:
-    """``y = L^-1 r`` for the residual ``r = -q``, with the factor M from ``eliminate``; see ``descend``.
-
-    Reports ``r . M^-1 r`` as energy, and the largest ``scale r`` as size.
-    """
+) -> Doubles:
+    """``y = L^-1 r`` for ``r = -q``; see ``descend``. Reports ``r . M^-1 r`` and, as size, the largest ``scale r``."""
     y[:] = _passed_on(indptr, targets, shares, -q[: len(y)])
     report = np.zeros((5, y.shape[1] + 1))
     report[0, :-1] = dots(y, pivots[:, None] * y)
@@ -430,16 +375,16 @@ def forward(
 
 def descend(
     pivots: Floats,
-    indptr: Indptr,
-    targets: Indices,
+    indptr: Ints,
+    targets: Codes,
     shares: NDArray[np.float32],
-    domains: Indptr,
-    back_indptr: Indptr,
-    back_sources: Indices,
+    domains: Ints,
+    back_indptr: Ints,
+    back_sources: Codes,
     back_shares: NDArray[np.float32],
-    graph_indptr: Indptr,
-    indices: Indices,
-    weights: Floats | None,
+    graph_indptr: Ints,
+    indices: Codes,
+    weights: Weights,
     degree: Floats,
     closing: Floats,
     alpha: Floats,
@@ -450,7 +395,7 @@ def descend(
     p: Floats,
     x: Floats,
     threads: int,
-) -> NDArray[np.float64]:
+) -> Doubles:
     """One iteration of cg with the factor M from ``eliminate`` as preconditioner, on all columns.
 
     First the step ``x += alpha p``. Instead of the residual r, ``y = L^-1 r`` is kept, and becomes ``y - alpha g``. The
@@ -474,8 +419,8 @@ def descend(
     return report
 
 
-def _passed_on(indptr: Indptr, targets: Indices, shares: NDArray[np.float32], r: Floats) -> NDArray[np.float64]:
+def _passed_on(indptr: Ints, targets: Codes, shares: NDArray[np.float32], r: Floats) -> Doubles:
     """Each node, in order, passes on what it has to its targets, by their shares."""
     factor = eye_array(len(r), format="csr") - matrix_of(indptr, targets, shares.astype(np.float64), np.float64)
-    passed: NDArray[np.float64] = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), unit_diagonal=True)
+    passed: Doubles = spsolve_triangular(factor.T.tocsr(), r.astype(np.float64), unit_diagonal=True)
     return passed

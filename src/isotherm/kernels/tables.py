@@ -5,81 +5,49 @@ lists: list ``l`` holds rows ``lists[l]`` to ``lists[l + 1] - 1``. A query looks
 through all of them. Squared distances are compared as ``|y|^2 - 2 x.y``.
 """
 
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = [
-    "best_columns",
-    "chances",
-    "combine",
-    "evidence",
-    "nearest_rows",
-    "place_rows",
-    "rank",
-    "refine",
-    "table_moments",
-    "weigh",
-]
+from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.kernels.numbering import Codes
+
+Singles: TypeAlias = NDArray[np.float32]
 
 LEAST_MEAN = 1e-12  # mean temperature of a class that no visible seed has
 
 
-def table_moments(x: NDArray[np.floating], threads: int) -> NDArray[np.float64]:
+def table_moments(x: Floats, threads: int) -> Doubles:
     """Number of reached rows, the sums of the columns over them, and the sums of their squares: 1 + 2 K numbers."""
     known = x[~np.isnan(x[:, 0])].astype(np.float64)
     return np.concatenate([[len(known)], known.sum(axis=0), (known**2).sum(axis=0)])
 
 
-def best_columns(x: NDArray[np.floating], best: NDArray[np.int64], threads: int) -> None:
+def best_columns(x: Floats, best: Ints, threads: int) -> None:
     """The first column with the largest entry of each row; -1 where unreached."""
     best[:] = np.where(np.isnan(x[:, 0]), -1, x.argmax(axis=1))
 
 
 def combine(
-    base: NDArray[np.floating],
-    block: NDArray[np.floating],
-    near: NDArray[np.floating],
-    times: NDArray[np.floating],
-    group: NDArray[np.int32],
-    everywhere: NDArray[np.floating],
-    out: NDArray[np.floating],
-    threads: int,
+    base: Floats, block: Floats, near: Floats, times: Floats, group: Codes, mixed: Floats, out: Floats, threads: int
 ) -> None:
-    """``out = base + block near + times everywhere``, with as many of the columns of the block as ``near`` has rows.
-
-    ``everywhere`` has a row for each group of nodes; nodes in no group, -1, take none.
-    """
+    """``out = base + block near + times mixed``; ``mixed`` has a row for each group, and group -1 takes none."""
     out[:] = base + block[:, : len(near)] @ near
     grouped = group >= 0
-    out[grouped] += times[grouped, None] * everywhere[group[grouped]]
+    out[grouped] += times[grouped, None] * mixed[group[grouped]]
 
 
-def place_rows(
-    x: NDArray[np.floating],
-    offset: NDArray[np.floating],
-    places: NDArray[np.int64] | None,
-    out: NDArray[np.floating],
-    threads: int,
-) -> None:
-    """Rows ``places`` of ``out``, or its first rows, become ``x + offset``; further columns of these rows become 0.
-
-    Both may be the first columns of wider arrays.
-    """
+def place_rows(x: Floats, offset: Floats, places: Ints | None, out: Floats, threads: int) -> None:
+    """Rows ``places`` of ``out``, or its first rows, become ``x + offset``; further columns of these rows become 0."""
     rows = slice(len(x)) if places is None else places
     padded = np.zeros((len(x), out.shape[1]), out.dtype)
     np.add(x, offset, out=padded[:, : x.shape[1]])
     out[rows] = padded
 
 
-def rank(
-    x: NDArray[np.floating],
-    first: int,
-    scores: NDArray[np.float64],
-    classes: NDArray[np.int32],
-    mass: NDArray[np.float64],
-    threads: int,
-) -> None:
+def rank(x: Floats, first: int, scores: Doubles, classes: Codes, mass: Doubles, threads: int) -> None:
     """Enter the scores x (n, k) of classes from ``first`` on into the best of each row so far, best first.
 
     ``mass`` is the sum of exp(score - best score) over all classes so far. Unreached rows stay as they are.
@@ -96,18 +64,18 @@ def rank(
 
 
 def chances(
-    x: NDArray[np.floating],
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    direct: NDArray[np.float64],
-    neighbours: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    slopes: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    bias: NDArray[np.float64],
+    x: Floats,
+    indptr: Ints,
+    indices: Codes,
+    direct: Doubles,
+    neighbours: Doubles,
+    mean: Doubles,
+    shares: Doubles,
+    slopes: Doubles,
+    covariance: Doubles,
+    bias: Doubles,
     lapse: float,
-    out: NDArray[np.float64],
+    out: Doubles,
     threads: int,
 ) -> None:
     """Calibrated probabilities (n, K) from temperatures x; 0 where unreached. Means must be positive."""
@@ -116,13 +84,7 @@ def chances(
     out[:] = np.nan_to_num(weigh(kinds, slopes, covariance, bias, lapse, shares))
 
 
-def evidence(
-    temperatures: NDArray[np.floating],
-    direct: NDArray[np.floating],
-    neighbours: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def evidence(temperatures: Floats, direct: Floats, neighbours: Doubles, mean: Doubles, shares: Doubles) -> Doubles:
     """The five kinds of evidence of `isotherm.probability.calibration`, shape (5, n, K); NaN where unreached."""
     T, R, d, m = np.maximum(temperatures, 0, dtype=np.float64), direct, neighbours[:, None], mean
     r = np.minimum(R.sum(axis=1, keepdims=True), 1)
@@ -139,22 +101,16 @@ def evidence(
 
 
 def weigh(
-    kinds: NDArray[np.float64],
-    slopes: NDArray[np.float64],
-    covariance: NDArray[np.float64],
-    bias: NDArray[np.float64],
-    lapse: float,
-    shares: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    kinds: Doubles, slopes: Doubles, covariance: Doubles, bias: Doubles, lapse: float, shares: Doubles
+) -> Doubles:
     """Probabilities (n, K), given the evidence (s, n, K); NaN where the evidence is NaN."""
     logits = np.einsum("s,shk->hk", slopes, kinds) + bias
     followed = np.log(shares) + logits * _trust(kinds, covariance)[:, None]
     powers = np.exp(followed - followed.max(axis=1, keepdims=True, initial=-np.inf))
-    found: NDArray[np.float64] = (1 - lapse) * powers / powers.sum(axis=1, keepdims=True) + lapse * shares
-    return found
+    return np.asarray((1 - lapse) * powers / powers.sum(axis=1, keepdims=True) + lapse * shares)
 
 
-def _trust(kinds: NDArray[np.float64], covariance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _trust(kinds: Doubles, covariance: Doubles) -> Doubles:
     """Factor (n,) by which logits shrink: 1 if certain, less if their differences have a large variance."""
     centered = kinds - kinds.mean(axis=2, keepdims=True)
     variance = np.einsum("shk,shk->h", np.tensordot(covariance, centered, 1), centered)
@@ -162,13 +118,7 @@ def _trust(kinds: NDArray[np.float64], covariance: NDArray[np.float64]) -> NDArr
 
 
 def nearest_rows(
-    rows: NDArray[np.float32],
-    squares: NDArray[np.float32],
-    lists: NDArray[np.int64],
-    queries: NDArray[np.float32],
-    probes: NDArray[np.int32] | None,
-    nearest: NDArray[np.int32],
-    threads: int,
+    rows: Singles, squares: Singles, lists: Ints, queries: Singles, probes: Codes | None, nearest: Codes, threads: int
 ) -> None:
     """The nearest rows of each query in the lists that it probes, nearest first; -1 where there are fewer."""
     nearest[:] = -1
@@ -182,13 +132,7 @@ def nearest_rows(
 
 
 def refine(
-    rows: NDArray[np.float32],
-    queries: NDArray[np.float32],
-    candidates: NDArray[np.int32],
-    own: NDArray[np.int32],
-    nearest: NDArray[np.int32],
-    distances: NDArray[np.float64],
-    threads: int,
+    rows: Singles, queries: Singles, candidates: Codes, own: Codes, nearest: Codes, distances: Doubles, threads: int
 ) -> None:
     """The nearest candidates of each query, by exact differences; never its own row, nor a candidate below 0."""
     nearest[:], distances[:] = -1, np.inf

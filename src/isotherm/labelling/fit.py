@@ -14,7 +14,6 @@ from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.engines import engine_of
-from isotherm.equilibrium.certificate import Certificate
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem
 from isotherm.errors import Option, ParameterError, warn
@@ -34,6 +33,7 @@ from isotherm.probability.node_features import FeatureField, Features, over_neig
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:
+    from isotherm.equilibrium.certificate import Certificate
     from isotherm.probability.label_odds import LabelOdds
 
 
@@ -74,7 +74,7 @@ class Fit:
     evidence: Evidence | None = None
     odds: NDArray[np.float32] | None = None
     taught: Learnt | None = None
-    proof: Certificate | None = None
+    proof: "Certificate | None" = None
     taught_odds: "LabelOdds | None" = None
     earlier: Learnt | None = None
     weighed: Combination | None = None
@@ -235,7 +235,7 @@ class Fit:
         return {HEAT: 1.0} if combination is None else combination.by_name
 
     @cached_property
-    def certificate(self) -> Certificate:
+    def certificate(self) -> "Certificate":
         """A bound on the error of the temperatures."""
         return self.proof or engine_of(self.options).certify(self.problem, self.outcome.temperatures, self.options)
 

@@ -15,7 +15,7 @@ from isotherm.labelling.label_sets import find_label_sets
 from isotherm.labelling.outcomes import OneLabel, best_scores, needed_memory
 from isotherm.labelling.settings import Settings
 from isotherm.probability.evidence import Evidence, EvidenceWarning
-from isotherm.probability.learning import Learnt, Panel, dirichlet_problem, learn, rough_solver
+from isotherm.probability.learning import Learnt, Panel, learn, rough_solver
 from isotherm.probability.node_features import FeatureField
 from isotherm.seeds import Seeds
 
@@ -36,7 +36,7 @@ def fit(
 
         check_memory(graph, seeds.n_classes, settings)
     options = replace(settings.solving, progress=progress)
-    problem = dirichlet_problem(graph, seeds, settings.side)
+    problem = Problem.of_seeds(graph, seeds, settings.side)
     if seeds.several:
         start = None if before is None else _start(before, seeds, options)
         return Fit(problem, seeds, settings, find_label_sets(problem, seeds, options, settings, start=start))

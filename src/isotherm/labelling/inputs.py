@@ -12,9 +12,8 @@ from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
 from isotherm.graphs.other_libraries import is_igraph, is_networkx, node_attribute
 from isotherm.labelling.whole_graph import WholeGraph, check_whole
-from isotherm.seeds.encoding import Labels, is_unknown
+from isotherm.seeds.encoding import Labels, has_index, is_unknown
 from isotherm.seeds.reading import has_label_sets
-from isotherm.seeds.series import has_index
 
 
 def graph_and_labels(estimator: Any, X: Any, y: Any, weight: Any) -> tuple[Graph, Any, Any]:

@@ -28,6 +28,7 @@ from isotherm.labelling.outcomes import needed_memory, raise_not_kept
 from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
 from isotherm.seeds import Seeds
+from isotherm.seeds.hiding import deal
 
 FOLDS = 3  # folds of hidden seeds; each fold hides a third of the seeds,
 SMALL_FOLDS = 10  # or a tenth if they have MANY labels, which disturbs the temperatures less
@@ -211,14 +212,15 @@ def hide(problem: Problem, seeds: Seeds, options: SolveOptions, rule: Rule) -> H
     if n_labels < TOO_FEW:
         empty = np.empty((0, len(labels)))
         return Hidden(empty, empty, empty > 0)
-    fold = rng.permutation(len(seeds.nodes)) % (SMALL_FOLDS if n_labels >= MANY else FOLDS)
-    folds = [_hide_fold(problem, seeds, fold == each, labels, options, rule) for each in range(FOLDS)]
+    order = np.argsort(rng.permutation(len(seeds.nodes)))
+    dealt = deal(seeds.codes, order, SMALL_FOLDS if n_labels >= MANY else FOLDS, by_class=False)[:FOLDS]
+    folds = [_hide_fold(problem, seeds, hidden, labels, options, rule) for hidden in dealt]
     return Hidden(*map(np.concatenate, zip(*folds, strict=True)))
 
 
-def _hide_fold(problem: Problem, seeds: Seeds, hidden: Mask, labels: Ints, options: SolveOptions, rule: Rule) -> Hidden:
+def _hide_fold(problem: Problem, seeds: Seeds, hidden: Ints, labels: Ints, options: SolveOptions, rule: Rule) -> Hidden:
     """Solve without the hidden seeds."""
-    visible, nodes = seeds.take(~hidden), seeds.nodes[hidden]
+    visible, nodes = seeds.without(hidden), seeds.nodes[hidden]
     shares = visible.shares[labels]
     found, limits = [], []
     for columns, part in _solve(problem, visible, labels, options):

@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.options import Progress
+from isotherm.equilibrium.problem import Problem
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import ParameterError
 from isotherm.graphs.packed import PackedGraph, read_ids
@@ -27,7 +28,7 @@ from isotherm.labelling.rows import Columns, Rows, label_rows
 from isotherm.labelling.rules import Rule, Totals
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration
-from isotherm.probability.learning import Learnt, dirichlet_problem, learn, rough_options
+from isotherm.probability.learning import Learnt, learn, rough_options
 from isotherm.probability.node_features import NodeFeatures, effective_number
 from isotherm.seeds import Seeds
 
@@ -106,7 +107,7 @@ def _label(
     from isotherm.engines.cluster import DaskEngine
 
     engine, options = DaskEngine(), settings.solving
-    with engine.solve_remote(dirichlet_problem(graph, seeds, "edges"), replace(options, progress=progress)) as remote:
+    with engine.solve_remote(Problem.of_seeds(graph, seeds, "edges"), replace(options, progress=progress)) as remote:
         remote.warn_about_unreached()
         field, learnt = RemoteFeatures(remote), None
         if settings.calibration is not None:
@@ -115,7 +116,7 @@ def _label(
 
                 def solve(visible: Seeds) -> RemoteFeatures:
                     fold.close()  # frees the temperatures of the fold before
-                    problem = dirichlet_problem(graph, visible, "edges")
+                    problem = Problem.of_seeds(graph, visible, "edges")
                     return RemoteFeatures(fold.enter_context(engine.solve_remote(problem, rough)))
 
                 learnt = learn(field, graph, seeds, solve)
@@ -356,8 +357,8 @@ def _write_parquet(path: Path, batches: Iterator[Rows]) -> int:
                 count += tables[-1].num_rows
             if tables and (batch is None or sum(table.num_rows for table in tables) >= GROUP):
                 if writer is None:  # a dictionary of distinct values would take more memory than the values
-                    options = {"use_dictionary": ["label"], "data_page_size": PAGE}
-                    writer = stack.enter_context(parquet.ParquetWriter(path, tables[0].schema, **options))
+                    layout = {"use_dictionary": ["label"], "data_page_size": PAGE}
+                    writer = stack.enter_context(parquet.ParquetWriter(path, tables[0].schema, **layout))
                 writer.write_table(pa.concat_tables(tables))
                 tables.clear()
     return count

@@ -33,7 +33,7 @@ from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import UNIT_POWER, Calibration
 from isotherm.probability.combination import Combination
 from isotherm.probability.label_odds import LabelOdds
-from isotherm.probability.learning import Learnt, dirichlet_problem
+from isotherm.probability.learning import Learnt
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
@@ -244,7 +244,7 @@ def _rebuilt(parts: dict[str, Any]) -> Saved:
     _require(by_decision == (_settings(parameters).decision is not None), "its parameters are of another classifier")
     graph = _graph(parts["graph"])
     seeds = _seeds(parts["seeds"], graph.n_nodes)
-    problem, sizes = dirichlet_problem(graph, seeds, settings.side), {"n": graph.n_nodes, "K": seeds.n_classes}
+    problem, sizes = Problem.of_seeds(graph, seeds, settings.side), {"n": graph.n_nodes, "K": seeds.n_classes}
     outcome = _outcome(parts["outcome"], _solution(parts["solution"], problem, sizes), seeds, settings, sizes)
     odds = combination = taught = proof = label_odds = None
     if parts["experts"] is not None:

@@ -13,9 +13,8 @@ import numpy as np
 from isotherm.arrays import Ints
 from isotherm.errors import warn
 from isotherm.graphs import Graph, as_graph
-from isotherm.seeds.encoding import Labels, decode_labels, encode_labels, is_unknown
+from isotherm.seeds.encoding import Labels, decode_labels, encode_labels, has_index, is_unknown
 from isotherm.seeds.reading import has_label_sets
-from isotherm.seeds.series import has_index
 
 REMEDY = "pass isotherm.WholeGraph(graph) in place of the graph, and cv=isotherm.LabelSplit(5)"
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from isotherm.files import cache_folder, replacing
 
-__all__ = ["fetch", "fingerprint", "keep"]
-
 VERSION = b"isotherm layout 1"  # raise it when the same graph gets a different map
 MOST_BYTES = 256 * 2**20  # size limit of the folder
 CHECK = 16  # bytes of the checksum at the end of a file

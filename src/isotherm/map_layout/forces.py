@@ -23,8 +23,6 @@ from scipy.sparse.csgraph import shortest_path
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 
-__all__ = ["UNFOLDED_UP_TO", "Level", "Push", "PushGrid", "levels", "refine", "unfold"]
-
 COARSEST = 600  # nodes of the smallest level
 LEAST_GAIN = 0.93  # stop if merging leaves more than this share of the nodes
 CELL = 0.4  # width of a cell; the push changes over distances of about 1
@@ -39,27 +37,18 @@ CLEAR = 0.6  # this share of the distance between neighbours if all nodes were s
 
 
 class Level(NamedTuple):
-    """A version of the graph whose nodes are groups of original nodes.
-
-    ``mass`` has the number of original nodes in each group. ``group`` has, for each node, its group on the next smaller
-    level.
-    """
+    """A version of the graph whose nodes are groups of original nodes."""
 
     indptr: NDArray[np.int64]
     indices: NDArray[np.int32]
     weights: Floats | None  # None: all one
-    mass: NDArray[np.float32]
-    group: NDArray[np.int32] | None  # None on the smallest level
+    mass: NDArray[np.float32]  # (n,) number of original nodes in each group
+    group: NDArray[np.int32] | None  # (n,) group of each node on the next smaller level; None on the smallest
 
     @property
     def n(self) -> int:
         """The number of nodes."""
         return len(self.mass)
-
-    @property
-    def row(self) -> NDArray[np.int32]:
-        """The row of each entry."""
-        return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
 
 
 def levels(
@@ -86,28 +75,13 @@ def _order(level: Level, rng: np.random.Generator) -> NDArray[np.int32]:
 
 
 def refine(level: Level, positions: NDArray[np.float32], *, steps: int, pull: float = 1.0, threads: int = 1) -> None:
-    """Move the nodes of one level, in place.
-
-    Parameters
-    ----------
-    level
-        The level.
-    positions
-        (n, 2) where its nodes are.
-    steps
-        The number of steps.
-    pull
-        Factor of the pull of links; more than 1 brings distant neighbours together.
-    threads
-        The number of threads; the result does not depend on it.
-    """
+    """Move the nodes of one level from their positions (n, 2), in place; a larger pull gathers distant neighbours."""
     weights, mass = _pulls(level), level.mass / level.mass.sum(dtype=np.float64).astype(np.float32)
     velocity, gain, forces = np.zeros_like(positions), np.ones_like(positions), np.empty_like(positions)
-    push = Push(MOST_CELLS, threads)
     for step in range(steps):
-        field = push.field(positions, mass)
+        values, *place = push(positions, mass, threads)
         kernels.active.pull_and_push(
-            level.indptr, level.indices, weights, positions, mass, pull, *field.place, field.values, forces, threads
+            level.indptr, level.indices, weights, positions, mass, pull, *place, values, forces, threads
         )
         momentum = EARLY if step < steps / 4 else LATE
         kernels.active.advance(forces, RATE, momentum, LONGEST, velocity, gain, positions, threads)
@@ -116,7 +90,7 @@ def refine(level: Level, positions: NDArray[np.float32], *, steps: int, pull: fl
 
 def _pulls(level: Level) -> NDArray[np.float32]:
     """How strongly each link pulls: its weight relative to the degrees of both ends; the sum over all links is 1."""
-    row = level.row
+    row = np.repeat(np.arange(level.n, dtype=np.int32), np.diff(level.indptr))  # of each entry
     weights = np.ones(len(row), np.float32) if level.weights is None else level.weights.astype(np.float32)
     degrees = np.bincount(row, weights, minlength=level.n).astype(np.float64)  # int without entries
     inverse = np.divide(1, degrees, out=np.zeros_like(degrees), where=degrees > 0).astype(np.float32)
@@ -125,51 +99,32 @@ def _pulls(level: Level) -> NDArray[np.float32]:
     return weights
 
 
-class PushGrid:
-    """The push at each cell of a grid, and the place of the grid."""
+def push(
+    positions: NDArray[np.float32], mass: NDArray[np.float32], threads: int
+) -> tuple[NDArray[np.float32], float, float, float]:
+    """The push on a unit of mass at each cell of a grid, ``sum_j m_j (x - x_j) / (1 + d^2)^2 / Z``.
 
-    def __init__(self, values: Floats, left: float, bottom: float, cell: float) -> None:
-        self.values = values  # (side, side, 2)
-        self.place = left, bottom, 1 / cell
-
-
-class Push:
-    """Computes the push of all nodes on a grid.
-
-    Parameters
-    ----------
-    most_cells
-        The largest number of cells along one side of the map; a wider map has larger cells.
-    threads
-        The number of threads of the Fourier transforms.
+    Z is the sum of ``m_i m_j / (1 + d^2)`` over all pairs. Returns the push (side, side, 2), and the left end, the
+    lower end and the cells per unit of the grid.
     """
-
-    def __init__(self, most_cells: int, threads: int) -> None:
-        self.most_cells, self.threads = most_cells, threads
-
-    def field(self, positions: NDArray[np.float32], mass: NDArray[np.float32]) -> PushGrid:
-        """The push on a unit of mass: ``sum_j m_j (x - x_j) / (1 + d^2)^2 / Z``.
-
-        Z is the sum of ``m_i m_j / (1 + d^2)`` over all pairs.
-        """
-        low = positions.min(axis=0) - 1.0
-        span = float((positions.max(axis=0) + 1.0 - low).max())
-        # Cells grow in steps of 10 %, so that a cached result of `_nearness` can mostly be used.
-        cell = CELL * 1.1 ** max(0, np.ceil(np.log(span / CELL / self.most_cells) / np.log(1.1)))
-        cells = next_fast_len(int(span / cell) + 4, real=True)
-        size = 2 * cells  # zero padding: the convolution does not wrap around
-        left, bottom = float(low[0]) - cell, float(low[1]) - cell
-        masses = np.zeros((size, size), np.float32)
-        kernels.active.spread(positions, mass, left, bottom, 1 / cell, masses)
-        waves = rfft2(masses, workers=self.threads)
-        waves *= _nearness(size, cell)
-        nearness = irfft2(waves, s=(size, size), workers=self.threads)[:cells, :cells]
-        total = float(np.sum(masses[:cells, :cells] * nearness, dtype=np.float64))  # Z
-        values = np.zeros((cells, cells, 2), np.float32)
-        scale = np.float32(-1 / (4 * cell * total))
-        np.multiply(nearness[2:] - nearness[:-2], scale, out=values[1:-1, :, 0])
-        np.multiply(nearness[:, 2:] - nearness[:, :-2], scale, out=values[:, 1:-1, 1])
-        return PushGrid(values, left, bottom, cell)
+    low = positions.min(axis=0) - 1.0
+    span = float((positions.max(axis=0) + 1.0 - low).max())
+    # Cells grow in steps of 10 %, so that a cached result of `_nearness` can mostly be used.
+    cell = CELL * 1.1 ** max(0, np.ceil(np.log(span / CELL / MOST_CELLS) / np.log(1.1)))
+    cells = next_fast_len(int(span / cell) + 4, real=True)
+    size = 2 * cells  # zero padding: the convolution does not wrap around
+    place = float(low[0]) - cell, float(low[1]) - cell, 1 / cell
+    masses = np.zeros((size, size), np.float32)
+    kernels.active.spread(positions, mass, *place, masses)
+    waves = rfft2(masses, workers=threads)
+    waves *= _nearness(size, cell)
+    nearness = irfft2(waves, s=(size, size), workers=threads)[:cells, :cells]
+    total = float(np.sum(masses[:cells, :cells] * nearness, dtype=np.float64))  # Z
+    values = np.zeros((cells, cells, 2), np.float32)
+    scale = np.float32(-1 / (4 * cell * total))
+    np.multiply(nearness[2:] - nearness[:-2], scale, out=values[1:-1, :, 0])
+    np.multiply(nearness[:, 2:] - nearness[:, :-2], scale, out=values[:, 1:-1, 1])
+    return values, *place
 
 
 @lru_cache(maxsize=4)

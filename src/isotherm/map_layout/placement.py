@@ -15,8 +15,6 @@ from isotherm.arrays import Floats
 from isotherm.map_layout.cache import fetch, fingerprint, keep
 from isotherm.map_layout.forces import UNFOLDED_UP_TO, Level, levels, refine, unfold
 
-__all__ = ["add_strip", "kept_or_placed", "on_the_map", "place"]
-
 WORTH_KEEPING = 2000  # nodes; a smaller map is computed faster than it is read from disk
 FIRST, MIDDLE, LAST = 120, 50, 40  # steps on the smallest level, on the levels between, and on the graph itself
 GATHER = 4.0  # factor of the pull at first, so that distant parts of a cluster come together
@@ -31,17 +29,7 @@ GAP, LOWEST, HIGHEST = 0.06, 0.02, 0.35  # distance of the strip from the map, a
 def place(
     indptr: NDArray[np.int64], indices: NDArray[np.int32], weights: Floats | None, *, seed: int = 0, threads: int = 1
 ) -> NDArray[np.float32]:
-    """Positions (n, 2) of the nodes of a symmetric graph: the map within -1 and 1, small components in a strip below.
-
-    Parameters
-    ----------
-    indptr, indices, weights
-        The matrix, in compressed sparse rows.
-    seed
-        The same seed gives the same map.
-    threads
-        The number of threads; the result does not depend on it.
-    """
+    """Positions (n, 2) of the nodes of a symmetric graph: a map within -1 and 1, small components in a strip below."""
     n = len(indptr) - 1
     if weights is not None:  # only ratios matter, and they and their sums must fit float32
         weights = np.maximum(weights / weights.max(initial=0), LEAST_WEIGHT).astype(np.float32)

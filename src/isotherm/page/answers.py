@@ -3,11 +3,11 @@
 import csv
 import gzip
 import io
-import os
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,22 +17,6 @@ from isotherm.errors import ParameterError
 from isotherm.io import Column, Layout, write_table
 from isotherm.labelling.rows import write_labels
 from isotherm.page.session import HUES, Session, drawn_edges, shortened
-
-__all__ = [
-    "NEW_SEEDS",
-    "colours",
-    "edges",
-    "explained",
-    "found",
-    "labels_file",
-    "model_file",
-    "names",
-    "neighbourhood",
-    "node",
-    "seeds_file",
-    "state",
-    "table",
-]
 
 NAMES_UP_TO = 100_000  # nodes of a graph whose names are sent all at once; beyond, the page asks for single ones
 SHOWN_SEEDS, SHOWN_CLASSES = 3, 4  # in an explanation
@@ -47,9 +31,7 @@ def state(session: Session) -> dict[str, Any]:
     graph, shown, labels = session.graph, session.shown, session.labels
     seeds, classes, hues = labels.seeds, session.classes, session.hues
     counts = np.bincount(shown.codes[shown.codes >= 0], minlength=len(classes))
-    per_class: dict[Any, int] = {}
-    for label in seeds.values():
-        per_class[label] = per_class.get(label, 0) + 1
+    per_class = Counter(seeds.values())
     return {
         "version": session.version,
         "colours": shown.version,
@@ -61,10 +43,10 @@ def state(session: Session) -> dict[str, Any]:
         "unlabelled": int((shown.codes < 0).sum()) if session.fitted is not None else 0,
         "classes": [
             {
-                "name": _cut(str(label)),
+                "name": _cut(label),
                 "hue": hues.index(label) if label in hues else -1,
                 "nodes": int(counts[code]),
-                "seeds": per_class.get(label, 0),
+                "seeds": per_class[label],
             }
             for code, label in enumerate(classes)
         ],
@@ -113,11 +95,12 @@ def names(session: Session) -> list[str] | None:
 
 def node(session: Session, place: int) -> dict[str, Any]:
     """A node: name, label and the probabilities of its classes."""
-    answer = _brief(session, place)
-    answer["degree"] = len(_neighbours(session, place))
-    answer["seed"] = place in session.labels.seeds
-    answer["probabilities"] = _probabilities(session, place)
-    return answer
+    return {
+        **_brief(session, place),
+        "degree": len(_neighbours(session, place)),
+        "seed": place in session.labels.seeds,
+        "probabilities": _probabilities(session, place),
+    }
 
 
 def explained(session: Session, place: int) -> dict[str, Any]:
@@ -131,7 +114,7 @@ def explained(session: Session, place: int) -> dict[str, Any]:
     seeds = [
         {
             **_brief(session, int(session.graph.index([seed])[0])),
-            "label": _cut(str(label)),
+            "label": _cut(label),
             "share": float(share),
             "path": [_cut(session.names[each], 200) for each in path[1:-1]],
         }
@@ -158,13 +141,13 @@ def _shares(session: Session, place: int, shares: dict[Any, float]) -> dict[str,
     ranked = sorted((name for name, share in shares.items() if share > 0), key=lambda name: -shares[name])
     listed = sorted(ranked, key=lambda name: name != label)[:SHOWN_CLASSES]
     answer: dict[str, Any] = {
-        "classes": [{"label": _cut(str(name)), "share": shares[name]} for name in ranked if name in listed]
+        "classes": [{"label": _cut(name), "share": shares[name]} for name in ranked if name in listed]
     }
     usual = session.mean_temperatures
     if usual and ranked and label in listed and label != ranked[0]:
         times = {name: shares[name] / max(usual[name], 1e-30) for name in ranked}
         answer["stands"] = {
-            "label": _cut(str(label)),
+            "label": _cut(label),
             "times": times[label],
             "mean": usual[label],
             "most": times[label] >= max(times.values()),
@@ -213,7 +196,7 @@ def _brief(session: Session, place: int) -> dict[str, Any]:
         "id": place,
         "name": _cut(session.names[place]),
         "class": code,
-        "label": _cut(str(session.classes[code])) if code >= 0 else None,
+        "label": _cut(session.classes[code]) if code >= 0 else None,
         "confidence": float(shown.confidence[place]),
     }
 
@@ -234,7 +217,7 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
     """The five most probable classes of a node."""
     fitted = session.fitted
     if place in session.labels.seeds:
-        return [{"label": _cut(str(session.labels.seeds[place])), "probability": 1.0}]
+        return [{"label": _cut(session.labels.seeds[place]), "probability": 1.0}]
     if fitted is None or not bool(fitted.reached_[place]):
         return []
     outcome = fitted.fitted_.outcome
@@ -247,13 +230,11 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
     row = np.nan_to_num(row) / max(float(np.nansum(row)), 1e-30)
     best = np.argsort(-row, kind="stable")[:5]
     names = fitted.classes_
-    return [
-        {"label": _cut(str(names[codes[each]])), "probability": float(row[each])} for each in best if codes[each] >= 0
-    ]
+    return [{"label": _cut(names[codes[each]]), "probability": float(row[each])} for each in best if codes[each] >= 0]
 
 
-def _cut(text: str, most: int = LONGEST_NAME) -> str:
-    return shortened(text, most)
+def _cut(label: Any, most: int = LONGEST_NAME) -> str:
+    return shortened(str(label), most)
 
 
 def seeds_file(session: Session) -> tuple[str, bytes]:
@@ -266,26 +247,20 @@ def seeds_file(session: Session) -> tuple[str, bytes]:
         content = _text(layout, columns, list(zip(nodes, seeds.values(), strict=True)))
         return name, gzip.compress(content, mtime=0) if name.endswith(".gz") else content
     table = {columns["node"].name or "node": nodes, columns["label"].name or "label": list(seeds.values())}
-    with _temporary(name) as path:
-        write_table(path, table, force=True)
-        return name, _content(path)
+    return _written(name, lambda path: write_table(path, table, force=True))
 
 
 def labels_file(session: Session) -> tuple[str, bytes]:
     """A table of all nodes with their labels and confidence."""
     fitted = _fitted(session)
-    with _temporary("labels.csv") as path:
-        write_labels(path, session.graph, fitted, force=True)
-        return "labels.csv", _content(path)
+    return _written("labels.csv", lambda path: write_labels(path, session.graph, fitted, force=True))
 
 
 def model_file(session: Session) -> tuple[str, bytes]:
     """The fitted classifier, for `isotherm.load`."""
     fitted = _fitted(session)
     fitted.seed_columns_ = session.source[1].seed_columns  # `isotherm suggest` writes its sheets with these columns
-    with _temporary("model.npz") as path:
-        fitted.save(path, force=True)
-        return "model.npz", _content(path)
+    return _written("model.npz", lambda path: fitted.save(path, force=True))
 
 
 def _text(layout: Layout, columns: dict[str, Column], rows: list[tuple[Any, Any]]) -> bytes:
@@ -308,12 +283,9 @@ def _fitted(session: Session) -> Any:
     return session.fitted
 
 
-@contextmanager
-def _temporary(name: str) -> Iterator[str]:
+def _written(name: str, write: Callable[[str], object]) -> tuple[str, bytes]:
+    """The name and the content of a file that a function writes to a path."""
     with tempfile.TemporaryDirectory() as folder:
-        yield os.path.join(folder, name)
-
-
-def _content(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
+        path = Path(folder, name)
+        write(str(path))
+        return name, path.read_bytes()

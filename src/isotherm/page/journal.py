@@ -14,8 +14,6 @@ from typing import Any, BinaryIO
 
 from isotherm.errors import Option, ParameterError
 
-__all__ = ["Journal", "JournalError", "Labels", "lock"]
-
 FORMAT = "isotherm explore 1"
 NEEDED = {"label": {"node", "label"}, "skip": {"node"}, "class": {"label"}, "undo": set(), "redo": set()}
 FAR = 1 << 40  # the byte locked on Windows: a locked byte cannot be read, so it lies beyond the end of the file
@@ -26,20 +24,9 @@ class JournalError(ParameterError):
 
 
 class Journal:
-    """A journal, open for appending and locked for other processes.
+    """A journal, open for appending and locked for other processes; ``graph`` is the fingerprint of its graph."""
 
-    Parameters
-    ----------
-    path
-        The file; created if it does not exist.
-    graph
-        The fingerprint of the graph; the journal of another graph is refused.
-
-    Attributes
-    ----------
-    entries
-        The entries that the file had when it was opened.
-    """
+    entries: list[dict[str, Any]]  # those that the file had when it was opened
 
     def __init__(self, path: str, graph: str) -> None:
         self.path = path
@@ -48,19 +35,12 @@ class Journal:
         except OSError as error:
             raise self._unusable(f"cannot be opened: {error.strerror}; choose another") from None
         try:
-            self._lock()
             self.entries = list(self._read(graph))
         except JournalError:
             self._file.close()
             raise
         if os.fstat(self._file.fileno()).st_size == 0:
             self.add({"format": FORMAT, "graph": graph})
-
-    def _lock(self) -> None:
-        try:
-            lock(self._file)
-        except OSError:
-            raise self._unusable("is in use by another isotherm explore; end that, or choose another") from None
 
     def add(self, entry: dict[str, Any]) -> None:
         """Write an entry, and return when it is on disk."""
@@ -73,7 +53,11 @@ class Journal:
         self._file.close()
 
     def _read(self, graph: str) -> Iterator[dict[str, Any]]:
-        """The entries after the first line; an unfinished last line is cut off."""
+        """Lock the file and read the entries after its first line; an unfinished last line is cut off."""
+        try:
+            lock(self._file)
+        except OSError:
+            raise self._unusable("is in use by another isotherm explore; end that, or choose another") from None
         self._file.seek(0)
         content = self._file.read()
         whole = content[: content.rfind(b"\n") + 1]
@@ -117,25 +101,13 @@ def lock(file: BinaryIO) -> None:
 
 @dataclass
 class Labels:
-    """The seeds of a session, by position of their node, and the steps that led to them.
+    """The seeds of a session, by position of their node, and the steps that led to them."""
 
-    Attributes
-    ----------
-    first
-        The seeds at the start of the session.
-    named
-        Classes that were named on the page, with or without seeds.
-    steps, undone
-        Labels that were given, as (node, label), where None takes a label away; and labels that were undone.
-    skipped
-        Nodes that are not suggested again.
-    """
-
-    first: Mapping[int, Any]
-    named: list[Any] = field(default_factory=list)
-    steps: list[tuple[int, Any]] = field(default_factory=list)
+    first: Mapping[int, Any]  # the seeds at the start of the session
+    named: list[Any] = field(default_factory=list)  # classes named on the page, with or without seeds
+    steps: list[tuple[int, Any]] = field(default_factory=list)  # (node, label); the label None takes a label away
     undone: list[tuple[int, Any]] = field(default_factory=list)
-    skipped: set[int] = field(default_factory=set)
+    skipped: set[int] = field(default_factory=set)  # nodes that are not suggested again
 
     @property
     def seeds(self) -> dict[int, Any]:

@@ -16,32 +16,16 @@ from isotherm.page.journal import Journal, JournalError
 from isotherm.page.session import Labeller, Session
 from isotherm.seeds import Seeds
 
-__all__ = ["PageOptions", "certain_seeds", "open_page"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class PageOptions:
-    """How the page is opened.
+    """How the page is opened."""
 
-    Parameters
-    ----------
-    port
-        The port; 0 takes any free one.
-    browser
-        Whether to open a browser; the address is printed in any case.
-    log
-        The file in which labels are kept; None means that they are not kept.
-    name
-        What the page calls the graph.
-    source
-        The name and the layout of the file of seeds, in which seeds are exported; None exports a CSV file.
-    """
-
-    port: int = 0
-    browser: bool = True
-    log: str | os.PathLike[str] | None = None
-    name: str = "graph"
-    source: tuple[str, Layout] | None = None
+    port: int = 0  # any free one
+    browser: bool = True  # the address is printed in any case
+    log: str | os.PathLike[str] | None = None  # the file in which labels are kept
+    name: str = "graph"  # what the page calls the graph
+    source: tuple[str, Layout] | None = None  # name and layout of the exported file of seeds; None: a CSV file
 
 
 def certain_seeds(seeds: Seeds, graph: Graph) -> dict[Any, Any]:

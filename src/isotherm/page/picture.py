@@ -15,17 +15,7 @@ from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
 from isotherm.files import check_target, writing
 from isotherm.io.errors import need
-from isotherm.page.session import (
-    EDGES_UP_TO,
-    FEW,
-    HUES,
-    Labeller,
-    colour_strength,
-    drawn_edges,
-    shortened,
-)
-
-__all__ = ["COLOURS", "DARK", "MapData", "check_picture", "draw", "html"]
+from isotherm.page.session import EDGES_UP_TO, FEW, HUES, Labeller, colour_strength, drawn_edges, shortened
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
 COLOURS = ("#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855")
@@ -41,35 +31,17 @@ STRIP = -1.01  # upper bound of the strip of small components
 
 @dataclass(frozen=True, eq=False)
 class MapData:
-    """What is drawn; classes are numbered by size, the largest first.
+    """What is drawn; classes are numbered by size, the largest first."""
 
-    Attributes
-    ----------
-    positions : ndarray of shape (n, 2)
-        Where the nodes are.
-    codes, confidence : ndarrays of shape (n,)
-        Class number, -1 where unreached, and confidence from 0 to 1; with few seeds, the strength of colour instead.
-    seeds : ndarray of int
-        Positions of the seeds.
-    classes, counts : lists
-        The name of each class, and the number of its nodes.
-    names : list of str
-        The names of the nodes.
-    edges : ndarray of shape (m, 2)
-        Pairs of nodes; none if the graph is large.
-    few : bool
-        Whether there are too few seeds to tell how certain labels are.
-    """
-
-    positions: NDArray[np.float32]
-    codes: NDArray[np.int64]
-    confidence: Doubles
-    seeds: NDArray[np.int64]
+    positions: NDArray[np.float32]  # (n, 2)
+    codes: NDArray[np.int64]  # (n,) class number, -1 where unreached
+    confidence: Doubles  # (n,) from 0 to 1; with few seeds, the strength of colour instead
+    seeds: NDArray[np.int64]  # positions in the graph
     classes: list[str]
-    counts: list[int]
-    names: list[str]
-    edges: NDArray[np.int64]
-    few: bool
+    counts: list[int]  # nodes of each class
+    names: list[str]  # of the nodes
+    edges: NDArray[np.int64]  # (m, 2); none if the graph is large
+    few: bool  # too few seeds to tell how certain labels are
 
     @classmethod
     def of(cls, clf: Labeller) -> "MapData":
@@ -189,15 +161,9 @@ def _write_names(axes: Any, data: MapData) -> None:
     halo = [withStroke(linewidth=2.5, foreground="white")]
     if len(data.names) <= NAMES_UP_TO:
         for name, (x, y) in zip(data.names, data.positions, strict=True):
-            text = {
-                "fontsize": 7,
-                "ha": "center",
-                "va": "bottom",
-                "path_effects": halo,
-                "zorder": 4,
-                "parse_math": False,
-            }
-            axes.annotate(shortened(name, 30), (x, y), xytext=(0, 6), textcoords="offset points", **text)
+            style: dict[str, Any] = {"fontsize": 7, "ha": "center", "va": "bottom", "zorder": 4, "parse_math": False}
+            above = {"xytext": (0, 6), "textcoords": "offset points"}
+            axes.annotate(shortened(name, 30), (x, y), path_effects=halo, **above, **style)
         return
     for code, name in enumerate(data.classes[:MOST_NAMES]):
         spot = data.spot(code)

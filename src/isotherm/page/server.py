@@ -28,8 +28,6 @@ from isotherm.page import answers
 from isotherm.page.answers import labels_file, model_file, seeds_file
 from isotherm.page.session import Session
 
-__all__ = ["RequestFilter", "application", "free_port", "new_token", "serve"]
-
 STATIC = Path(__file__).parent / "static"
 TYPES = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 POLICY = (
@@ -44,6 +42,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+BINARY = "application/octet-stream"
 MOST_BYTES = 1 << 20  # size limit of a request
 HEARTBEAT = 15.0  # seconds without a new version after which the last event is repeated
 
@@ -105,24 +104,11 @@ class RequestFilter:
 
 def application(session: Session, port: int, token: str) -> Starlette:
     """The web application of a session; all its addresses begin with the token."""
-    calls = _Calls(session)
     routes = [
         Route("/", _static(STATIC)),
         Route("/{name:str}", _static(STATIC)),
         Route("/vendor/{name:str}", _static(STATIC / "vendor")),
-        Route("/api/state", calls.state),
-        Route("/api/events", calls.events),
-        Route("/api/map", calls.map),
-        Route("/api/colours", calls.colours),
-        Route("/api/edges", calls.edges),
-        Route("/api/names", calls.names),
-        Route("/api/node/{node:int}", calls.node),
-        Route("/api/explain/{node:int}", calls.explain),
-        Route("/api/near/{node:int}", calls.near),
-        Route("/api/search", calls.search),
-        Route("/api/table", calls.table),
-        Route("/api/export/{kind:str}", calls.export),
-        Route("/api/{action:str}", calls.act, methods=["POST"]),
+        Mount("/api", routes=_calls(session)),
     ]
     return Starlette(routes=[Mount(f"/{token}", routes=routes)], middleware=[Middleware(RequestFilter, port=port)])
 
@@ -144,108 +130,107 @@ def serve(session: Session, listener: socket.socket, token: str, *, ready: Calla
             session.stop()
 
 
-class _Calls:
-    """The handlers of requests; slow answers are computed in threads."""
+def _calls(session: Session) -> list[Route]:
+    """What the page asks for, and what it tells the session."""
 
-    def __init__(self, session: Session) -> None:
-        self.session = session
+    def get(path: str, answer: Callable[[Request], Any]) -> Route:
+        """A route whose answer is computed in a thread: bytes, values for JSON, or a whole response."""
 
-    async def state(self, request: Request) -> Response:
-        return _json(await _in_thread(answers.state, self.session))
+        async def handle(request: Request) -> Response:
+            found = await _in_thread(answer, request)
+            if isinstance(found, Response):
+                return found
+            return Response(found, media_type=BINARY) if isinstance(found, bytes) else JSONResponse(found)
 
-    async def events(self, request: Request) -> Response:
-        return StreamingResponse(self._versions(request), media_type="text/event-stream")
+        return Route(path, handle)
 
-    async def _versions(self, request: Request) -> AsyncIterator[str]:
-        """An event for each new version, upon which the page asks for the state."""
-        sent, silent = 0, 0.0
-        while not await request.is_disconnected():
-            version = self.session.version
-            if version != sent or silent >= HEARTBEAT:
-                sent, silent = version, 0.0
-                yield f"data: {version}\n\n"
-            await asyncio.sleep(0.05)
-            silent += 0.05
+    def about(answer: Callable[[Session, int], Any]) -> Callable[[Request], Any]:
+        """An answer about the node that the path names."""
 
-    async def map(self, request: Request) -> Response:
-        positions = self.session.positions
-        return _bytes(b"" if positions is None else positions.astype("<f4").tobytes())
+        def answer_about(request: Request) -> Any:
+            place = int(request.path_params["node"])
+            known = place < session.graph.n_nodes
+            return answer(session, place) if known else _refused("there is no such node", 404)
 
-    async def colours(self, request: Request) -> Response:
-        return _bytes(await _in_thread(answers.colours, self.session, _number(request, "since")))
+        return answer_about
 
-    async def edges(self, request: Request) -> Response:
-        return _bytes(await _in_thread(answers.edges, self.session))
+    def positions(_: Request) -> bytes:
+        found = session.positions
+        return b"" if found is None else found.astype("<f4").tobytes()
 
-    async def names(self, request: Request) -> Response:
-        return _json(await _in_thread(answers.names, self.session))
+    async def events(request: Request) -> Response:
+        return StreamingResponse(_versions(session, request), media_type="text/event-stream")
 
-    async def node(self, request: Request) -> Response:
-        return await self._about(answers.node, request)
-
-    async def explain(self, request: Request) -> Response:
-        return await self._about(answers.explained, request)
-
-    async def near(self, request: Request) -> Response:
-        return await self._about(answers.neighbourhood, request)
-
-    async def _about(self, answer: Callable[[Session, int], Any], request: Request) -> Response:
-        place = int(request.path_params["node"])
-        if place >= self.session.graph.n_nodes:
-            return _json({"error": "there is no such node"}, 404)
-        return _json(await _in_thread(answer, self.session, place))
-
-    async def search(self, request: Request) -> Response:
-        return _json(await _in_thread(answers.found, self.session, request.query_params.get("q", "")))
-
-    async def table(self, request: Request) -> Response:
-        order = request.query_params.get("order", "least")
-        return _json(await _in_thread(answers.table, self.session, _number(request, "class"), order))
-
-    async def export(self, request: Request) -> Response:
-        kinds = {"seeds": seeds_file, "labels": labels_file, "model": model_file}
-        make = kinds.get(request.path_params["kind"])
-        if make is None:
-            return _json({"error": "there is no such export"}, 404)
-        try:
-            name, content = await _in_thread(make, self.session)
-        except ValueError as error:
-            return _json({"error": str(error)}, 409)
-        quoted = name.encode("ascii", "replace").decode().replace('"', "")
-        return Response(
-            content,
-            media_type="application/octet-stream",
-            headers={"Content-Disposition": f'attachment; filename="{quoted}"'},
-        )
-
-    async def act(self, request: Request) -> Response:
+    async def act(request: Request) -> Response:
         """An action of the user: a POST with JSON, which a form on another page cannot send."""
         if request.headers.get("content-type") != "application/json":
-            return _json({"error": "the body must be JSON"}, 415)
+            return _refused("the body must be JSON", 415)
         body = await request.body()
         try:
             if len(body) > MOST_BYTES:
                 raise ParameterError("the request is too long")
-            details = json.loads(body)
-            await _in_thread(self._do, request.path_params["action"], details)
+            await _in_thread(_act, session, request.path_params["action"], json.loads(body))
         except (ValueError, KeyError, TypeError) as error:
-            return _json({"error": str(error)}, 400)
-        return _json(await _in_thread(answers.state, self.session))
+            return _refused(str(error), 400)
+        return JSONResponse(await _in_thread(answers.state, session))
 
-    def _do(self, action: str, details: dict[str, Any]) -> None:
-        session = self.session
-        actions: dict[str, Callable[[], None]] = {
-            "label": lambda: session.label(int(details["node"]), _text(details["label"])),
-            "undo": session.undo,
-            "redo": session.redo,
-            "classes": lambda: session.add_classes([str(text) for text in details["names"]]),
-            "skip": lambda: session.skip(int(details["node"])),
-            "more": session.more,
-            "hue": lambda: session.give_hue(str(details["label"])),
-        }
-        if action not in actions:
-            raise ParameterError("there is no such action")
-        actions[action]()
+    def table(request: Request) -> Any:
+        return answers.table(session, _number(request, "class"), request.query_params.get("order", "least"))
+
+    return [
+        Route("/events", events),
+        get("/state", lambda _: answers.state(session)),
+        get("/map", positions),
+        get("/colours", lambda request: answers.colours(session, _number(request, "since"))),
+        get("/edges", lambda _: answers.edges(session)),
+        get("/names", lambda _: answers.names(session)),
+        get("/node/{node:int}", about(answers.node)),
+        get("/explain/{node:int}", about(answers.explained)),
+        get("/near/{node:int}", about(answers.neighbourhood)),
+        get("/search", lambda request: answers.found(session, request.query_params.get("q", ""))),
+        get("/table", table),
+        get("/export/{kind:str}", lambda request: _export(session, request.path_params["kind"])),
+        Route("/{action:str}", act, methods=["POST"]),
+    ]
+
+
+async def _versions(session: Session, request: Request) -> AsyncIterator[str]:
+    """An event for each new version, upon which the page asks for the state."""
+    sent, silent = 0, 0.0
+    while not await request.is_disconnected():
+        version = session.version
+        if version != sent or silent >= HEARTBEAT:
+            sent, silent = version, 0.0
+            yield f"data: {version}\n\n"
+        await asyncio.sleep(0.05)
+        silent += 0.05
+
+
+def _export(session: Session, kind: str) -> Response:
+    make = {"seeds": seeds_file, "labels": labels_file, "model": model_file}.get(kind)
+    if make is None:
+        return _refused("there is no such export", 404)
+    try:
+        name, content = make(session)
+    except ValueError as error:
+        return _refused(str(error), 409)
+    quoted = name.encode("ascii", "replace").decode().replace('"', "")
+    return Response(content, headers={"Content-Disposition": f'attachment; filename="{quoted}"'}, media_type=BINARY)
+
+
+def _act(session: Session, action: str, details: dict[str, Any]) -> None:
+    actions: dict[str, Callable[[], None]] = {
+        "label": lambda: session.label(int(details["node"]), details["label"]),
+        "undo": session.undo,
+        "redo": session.redo,
+        "classes": lambda: session.add_classes([str(text) for text in details["names"]]),
+        "skip": lambda: session.skip(int(details["node"])),
+        "more": session.more,
+        "hue": lambda: session.give_hue(str(details["label"])),
+    }
+    if action not in actions:
+        raise ParameterError("there is no such action")
+    actions[action]()
 
 
 async def _in_thread(answer: Callable[..., Any], *arguments: Any) -> Any:
@@ -270,21 +255,13 @@ async def _in_thread(answer: Callable[..., Any], *arguments: Any) -> Any:
     return await future
 
 
-def _text(label: Any) -> str | None:
-    return None if label is None else str(label)
-
-
 def _number(request: Request, name: str) -> int:
     text = request.query_params.get(name, "")
     return int(text) if text.isdecimal() else -1
 
 
-def _json(value: Any, status: int = 200) -> Response:
-    return JSONResponse(value, status_code=status)
-
-
-def _bytes(content: bytes) -> Response:
-    return Response(content, media_type="application/octet-stream")
+def _refused(error: str, status: int) -> Response:
+    return JSONResponse({"error": error}, status_code=status)
 
 
 def _static(folder: Path) -> Callable[[Request], Any]:

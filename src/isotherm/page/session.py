@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +26,6 @@ from isotherm.insight.suggestion import suggest
 from isotherm.io import Layout
 from isotherm.labelling.outcomes import at_codes
 from isotherm.page.journal import Journal, Labels
-
-__all__ = [
-    "EDGES_UP_TO",
-    "FEW",
-    "HUES",
-    "Labeller",
-    "NameIndex",
-    "Session",
-    "Shown",
-    "colour_strength",
-    "drawn_edges",
-    "shortened",
-]
 
 SUGGESTIONS = 10
 PROVISIONAL = 0.35  # confidence of a label that has just changed, until it is calibrated
@@ -55,9 +42,7 @@ class Labeller(Protocol):
     """The part of a classifier that the page uses."""
 
     classes_: Any
-    labels_: Any
     reached_: Any
-    scores_: Any
     confidence_: Any
     fitted_: Any
 
@@ -80,25 +65,13 @@ class Labeller(Protocol):
         """Write the model to a file."""
 
 
-class Shown:
-    """One version of what the map shows.
+class Shown(NamedTuple):
+    """One version of what the map shows."""
 
-    Attributes
-    ----------
-    codes : ndarray of int16, shape (n,)
-        The class number of each node, -1 for none.
-    confidence : ndarray of float32, shape (n,)
-        From 0 to 1; 1 for seeds.
-    shades : ndarray of uint8, shape (n,)
-        The confidence as it is sent to the page: from 0 to 254, and 255 for seeds.
-    version : int
-        Grows with every change.
-    """
-
-    def __init__(
-        self, codes: NDArray[np.int16], confidence: NDArray[np.float32], shades: NDArray[np.uint8], version: int
-    ) -> None:
-        self.codes, self.confidence, self.shades, self.version = codes, confidence, shades, version
+    codes: NDArray[np.int16]  # (n,) class number of each node, -1 for none
+    confidence: NDArray[np.float32]  # (n,) from 0 to 1; 1 for seeds
+    shades: NDArray[np.uint8]  # (n,) confidence as it is sent to the page: 0 to 254, and 255 for seeds
+    version: int  # grows with every change
 
     @classmethod
     def nothing(cls, n: int, version: int = 0) -> "Shown":
@@ -147,13 +120,8 @@ def shortened(text: str, most: int) -> str:
 
 
 class NameIndex:
-    """Finds the names that contain a text, in upper or lower case.
+    """Finds the names that contain a text, in upper or lower case, by a search in one long text of all names.
 
-    All names are joined to one long text, which Python searches within milliseconds. A name of several lines is found
-    by any of them.
-
-    Examples
-    --------
     >>> NameIndex(["xab", "ab", "abc", "zz"]).find("AB", most=3)
     [1, 2, 0]
     """
@@ -184,36 +152,18 @@ class NameIndex:
 
 
 class Session:
-    """A graph that a person labels.
-
-    Parameters
-    ----------
-    graph : Graph
-        The graph.
-    seeds : dict
-        Known labels by node id; may be empty.
-    labeller : Labeller
-        An unfitted classifier.
-    journal : Journal, optional
-        The file that keeps the labels; without one they are lost when the process ends.
-    source : tuple of str and Layout
-        The name and the layout of the file of seeds, in which seeds are exported.
-    name : str
-        What the page calls the graph.
-    fitted : Labeller, optional
-        A classifier that was fitted on these seeds, so that no first fit is needed.
-    """
+    """A graph that a person labels."""
 
     def __init__(
         self,
         graph: Graph,
-        seeds: dict[Any, Any],
-        labeller: Labeller,
-        journal: Journal | None,
+        seeds: dict[Any, Any],  # known labels by node id; may be empty
+        labeller: Labeller,  # unfitted
+        journal: Journal | None,  # without one, labels are lost when the process ends
         *,
-        source: tuple[str, Layout],
+        source: tuple[str, Layout],  # name and layout of the exported file of seeds
         name: str = "graph",
-        fitted: Labeller | None = None,
+        fitted: Labeller | None = None,  # fitted on these seeds, so that no first fit is needed
     ) -> None:
         self.graph, self.name, self.source = graph, name, source
         self._journal, self._plain = journal, labeller
@@ -278,12 +228,12 @@ class Session:
             self._means = fitted, means
         return means
 
-    def label(self, node: int, text: str | None) -> None:
+    def label(self, node: int, text: Any) -> None:
         """Give a node a label; None takes its label away."""
         if not 0 <= node < self.graph.n_nodes:
             raise ParameterError(f"there is no node number {node}")
         with self.changed:
-            label = None if text is None else self.labels.label_from(text)
+            label = None if text is None else self.labels.label_from(str(text))
             if label is None and node not in self.labels.seeds:
                 raise ParameterError("this node has no label to take away")
             self._enter({"do": "label", "node": self.names[node], "place": node, "label": label, "time": time.time()})
@@ -358,12 +308,8 @@ class Session:
 
     def _mark_seeds(self) -> None:
         """Show seeds with their labels at once, before anything is fitted."""
-        classes = self.classes
-        for label in self.labels.classes:
-            if label not in classes:
-                classes = [*classes, label]
-        self.classes = classes
-        number = {label: code for code, label in enumerate(classes)}
+        self.classes = list(dict.fromkeys([*self.classes, *self.labels.classes]))
+        number = {label: code for code, label in enumerate(self.classes)}
         self._show(self.shown.with_seeds({node: number[label] for node, label in self.labels.seeds.items()}))
         self._choose_hues(self.shown.codes)
 
@@ -399,19 +345,15 @@ class Session:
             if self._stop:
                 return
             try:
-                self._fit_and_show()
+                for part in (self._fit, self._suggest, self._calibrate):
+                    part()
+                    if self._work.is_set():  # there are newer seeds
+                        break
                 self.failure = ""
             except Exception as error:  # the page goes on, and shows the error
                 self.failure = str(error)
             if not self._work.is_set():
                 self.announce("")
-
-    def _fit_and_show(self) -> None:
-        """Fit, suggest and calibrate with the newest seeds; stop early if there are newer ones."""
-        for part in (self._fit, self._suggest, self._calibrate):
-            part()
-            if self._work.is_set():
-                return
 
     def _fit(self) -> None:
         seeds = self.labels.seeds
@@ -420,7 +362,9 @@ class Session:
         if len(set(seeds.values())) < 2:
             self.fitted, self.fitted_seeds, self.calibrated = None, {}, False
             self.fits += 1
-            self._clear()
+            with self.changed:
+                self._show(Shown.nothing(self.graph.n_nodes, self.shown.version + 1))
+                self._mark_seeds()
             return
         self.announce("labelling")
         self.fitted, before = self._labelled(seeds), self.shown
@@ -459,11 +403,6 @@ class Session:
             self._show(self.shown.with_fit(codes, level))
             self._mark_seeds()
             self.announce()
-
-    def _clear(self) -> None:
-        with self.changed:
-            self._show(Shown.nothing(self.graph.n_nodes, self.shown.version + 1))
-            self._mark_seeds()
 
     def _suggest(self) -> None:
         self.announce("choosing nodes to label next")

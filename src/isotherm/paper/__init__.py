@@ -3,8 +3,8 @@
 Names of experiments and a folder of graphs come in; a report and the scores of every run go out. Read ``figure1.py``
 first: it is the Karate Club, also a program of its own. ``block_model.py`` is the model of section 4. What is run is in
 ``block_experiments.py`` and ``graph_experiments.py``; ``scoring.py`` turns seeds into scores in the two protocols, and
-``runner.py`` runs it all. ``report.py`` compares the scores with ``published.py``, by ``verdicts.py``, and writes them
-down through ``document.py``.
+``runner.py`` runs it all. ``verdicts.py`` compares the scores with the published numbers, and ``report.py`` writes them
+down, with ``sections.py`` and ``document.py``.
 """
 
 import os
@@ -73,7 +73,11 @@ def reproduce(
     from isotherm.paper.runner import run_experiments
 
     experiments = _chosen(wanted)
-    _check(protocols, runs)
+    unknown = [name for name in protocols if name not in PROTOCOLS]
+    if unknown or not protocols:
+        raise ValueError(f"there is no protocol {unknown[0] if unknown else ''!r}: choose authors, corrected or both")
+    if runs < 1:
+        raise ValueError(f"runs={runs}, but at least one is needed")
     need_libraries()
     forget()
     folder = Path(out)
@@ -100,11 +104,3 @@ def _chosen(wanted: str | Sequence[str]) -> list[Experiment]:
         if name not in EXPERIMENTS:
             raise ValueError(f"there is no experiment {name!r}: choose all, or some of {', '.join(EXPERIMENTS)}")
     return [experiment for name, experiment in EXPERIMENTS.items() if name in asked]
-
-
-def _check(protocols: Sequence[str], runs: int) -> None:
-    unknown = [name for name in protocols if name not in PROTOCOLS]
-    if unknown or not protocols:
-        raise ValueError(f"there is no protocol {unknown[0] if unknown else ''!r}: choose authors, corrected or both")
-    if runs < 1:
-        raise ValueError(f"runs={runs}, but at least one is needed")

@@ -90,14 +90,10 @@ def figure3b_model(setting: Setting, ratio: int) -> Model:
 
 
 def more_seeds(model: Model, rng: np.random.Generator, reference: Ints) -> Iterator[Point]:
-    """The authors' way to add seeds to block 1, on one graph.
-
-    At ratio x, (x - 1) tenths of the block are added to the reference sample. They are drawn anew for each x, and some
-    may be in the sample already.
-    """
+    """The authors' way, on one graph: at ratio x, (x - 1) tenths of block 1 are added to the reference sample."""
     graph = stochastic_block_model(*model, rng)
     labels = model.labels
-    for ratio in RATIOS:
+    for ratio in RATIOS:  # drawn anew for each; some may be in the sample already
         added = of_class(labels, 0, int(model.sizes[0] * SHARE * (ratio - 1)), rng)
         yield Point(ratio, graph, labels, np.union1d(reference, added))
 
@@ -113,14 +109,12 @@ def seeds_by_block(model: Model, rng: np.random.Generator, seeds: int) -> Iterat
 
 
 def more_nodes(setting: Setting, draw: Draw, models: Sequence[Model]) -> Iterator[Point]:
-    """One model for each ratio, with a tenth of each block as seeds.
-
-    The authors draw one graph for each ratio and only new seeds for each run; the text draws both anew.
-    """
+    """One model for each ratio, with a tenth of each block as seeds."""
     authors = setting.protocol == AUTHORS
-    graphs, rng = draw.shared() if authors else draw.own(), draw.own()
+    rng = draw.own()
+    graphs = draw.shared() if authors else rng  # the authors draw new seeds for each run, and the text new graphs too
     for ratio, model in zip(RATIOS, models, strict=True):
-        graph = stochastic_block_model(*model, graphs if authors else rng)
+        graph = stochastic_block_model(*model, graphs)
         seeds = balanced(model.labels, SHARE, rng) if authors else sample_balanced(model.labels, SHARE, rng)
         yield Point(ratio, graph, model.labels, seeds)
 
@@ -152,10 +146,6 @@ def sbm_model(degree: float, n: int) -> Model:
     return Model(tuple(sizes.tolist()), CONTRAST * q, q)
 
 
-def _sbm_settings(protocol: str, data: Data) -> list[Setting]:
-    return [Setting(protocol, str(n)) for n in NODES]
-
-
 def _run_sbm(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
     """One graph, and one draw of seeds for each share; an unreached node counts as wrong."""
     rng = draw.own()
@@ -171,14 +161,14 @@ def _run_sbm(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
             wrong = predict(rule, temperatures, seeds, codes, np.arange(len(PROPORTIONS)))[others] != labels[others]
             yield Measurement(share, rule, ERROR, float(wrong.mean()))
         yield Measurement(share, "", UNREACHED, float(np.isnan(temperatures[others, 0]).mean()))
-        yield Measurement(share, "vanilla", PREDICTED, _predicted_error(model, np.bincount(codes)))
+        counts = np.bincount(codes)
+        failing = ~BlockModel(model.sizes, tuple(counts.tolist()), model.p, model.q).vanilla_correct()  # section 4.3
+        predicted = (np.array(model.sizes) - counts)[failing].sum() / len(others)
+        yield Measurement(share, "vanilla", PREDICTED, float(predicted))
 
 
-def _predicted_error(model: Model, counts: Ints) -> float:
-    """The share of wrong labels of vanilla by the condition of section 4.3, given the number of seeds in each block."""
-    others = np.array(model.sizes) - counts
-    wrong = ~BlockModel(model.sizes, tuple(counts.tolist()), model.p, model.q).vanilla_correct()
-    return float(others[wrong].sum() / others.sum())
+def _sbm_settings(protocol: str, data: Data) -> list[Setting]:
+    return [Setting(protocol, str(n)) for n in NODES]
 
 
-SBM = Experiment("sbm", "Beyond the paper: stochastic block models", _sbm_settings, _run_sbm, protocols=tuple(DEGREES))
+SBM = Experiment("sbm", "Beyond the paper: stochastic block models", _sbm_settings, _run_sbm, tuple(DEGREES))

@@ -1,7 +1,4 @@
-"""The block model of section 4 of the paper: closed-form temperatures, and random graphs from its stochastic version.
-
-`BlockModel` has the closed forms; `stochastic_block_model` draws graphs.
-"""
+"""The block model of section 4 of the paper: closed-form temperatures, and graphs from its stochastic version."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +10,6 @@ from scipy.sparse import coo_array, csr_array
 
 from isotherm.arrays import Doubles, Ints, Mask
 from isotherm.graphs import Graph
-
-__all__ = ["BlockModel", "stochastic_block_model"]
 
 
 @dataclass(frozen=True)
@@ -158,35 +153,12 @@ class BlockModel:
 
 
 def stochastic_block_model(
-    sizes: Sequence[int],
-    p: float | ArrayLike,
-    q: float | None = None,
-    rng: np.random.Generator | int | None = None,
+    sizes: Sequence[int], p: float | ArrayLike, q: float | None = None, rng: np.random.Generator | int | None = None
 ) -> Graph:
-    """A random graph with independent edges, whose probabilities depend only on the blocks of the two nodes.
+    """A random graph with independent edges: probability p inside a block and q between two, or a K x K matrix p.
 
-    For each pair of blocks the number of edges is drawn from the binomial distribution, and then that many distinct
-    pairs of nodes. Time and memory grow with the number of edges, not with the number of pairs of nodes.
+    Nodes are numbered block by block. Time and memory grow with the number of edges, not with the number of pairs.
 
-    Parameters
-    ----------
-    sizes
-        Number of nodes of each block; nodes are numbered block by block.
-    p
-        Probability of an edge inside a block. Without `q`: the symmetric K x K matrix of the probabilities of an edge
-        between a node of block k and a node of block l.
-    q
-        Probability of an edge between different blocks.
-    rng
-        Source of randomness: a Generator, or what `numpy.random.default_rng` takes.
-
-    Returns
-    -------
-    Graph
-        Undirected, without weights or self-loops.
-
-    Examples
-    --------
     >>> stochastic_block_model([2, 3], p=1, q=0).degrees
     array([1., 1., 2., 2., 2.])
     >>> stochastic_block_model([2, 3], [[0, 1], [1, 0]]).degrees
@@ -202,7 +174,12 @@ def stochastic_block_model(
     counts = rng.binomial(n_pairs, probabilities[first, second])
     pair = np.repeat(np.arange(len(counts)), counts)  # (m,) the pair of blocks of each edge
     place = _distinct(n_pairs, counts, rng) - _starts(n_pairs)[pair]
-    return _undirected(*_ends(place, first[pair], second[pair], blocks), int(blocks.sum()))
+    source, target = _ends(place, first[pair], second[pair], blocks)
+    rows, columns = (
+        np.concatenate(ends, dtype=np.int32, casting="same_kind") for ends in ((source, target), (target, source))
+    )
+    entries = coo_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(blocks.sum(), blocks.sum()))
+    return Graph.from_scipy(entries.tocsr())
 
 
 def _probabilities(n_blocks: int, p: float | ArrayLike, q: float | None) -> Doubles:
@@ -219,17 +196,13 @@ def _probabilities(n_blocks: int, p: float | ArrayLike, q: float | None) -> Doub
 
 
 def _distinct(widths: Ints, counts: Ints, rng: np.random.Generator) -> Ints:
-    """``counts[b]`` distinct random integers from the b-th of consecutive ranges, in ascending order.
-
-    Integers are drawn until there are enough distinct ones, so every set is equally likely. If more than half of a
-    range is wanted, the integers to leave out are drawn instead.
-    """
+    """``counts[b]`` distinct random integers from the b-th of consecutive ranges, in ascending order."""
     starts = _starts(widths)
-    dense = counts > widths // 2
+    dense = counts > widths // 2  # here the integers to leave out are drawn instead
     wanted = np.where(dense, widths - counts, counts)
     drawn = np.empty(0, dtype=np.int64)
     missing = wanted
-    while missing.any():
+    while missing.any():  # repeated until there are enough, so every set is equally likely
         draws = rng.integers(np.repeat(widths, missing)) + np.repeat(starts, missing)
         drawn = np.sort(np.concatenate([drawn, np.sort(draws)]), kind="stable")  # a merge of two sorted runs
         drawn = drawn[np.diff(drawn, prepend=-1) > 0]
@@ -253,14 +226,6 @@ def _triangle(place: Ints) -> tuple[Ints, Ints]:
     j -= j * (j - 1) // 2 > place  # rounding of the root is off by one at most
     j += j * (j + 1) // 2 <= place
     return place - j * (j - 1) // 2, j
-
-
-def _undirected(source: Ints, target: Ints, n_nodes: int) -> Graph:
-    """The graph of these edges, each of which is given once."""
-    rows = np.concatenate([source, target], dtype=np.int32, casting="same_kind")
-    columns = np.concatenate([target, source], dtype=np.int32, casting="same_kind")
-    entries = coo_array((np.ones(len(rows), dtype=bool), (rows, columns)), shape=(n_nodes, n_nodes))
-    return Graph.from_scipy(entries.tocsr())
 
 
 def _largest_other(values: Doubles) -> Doubles:

@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from isotherm.paper.experiment import Summary
-from isotherm.paper.published import Published
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from isotherm.paper.verdicts import Published
 
 FIGURES = "figures"  # folder of the pictures next to the Markdown file
 NBSP = "\N{NO-BREAK SPACE}"
@@ -152,7 +153,7 @@ def _parts() -> dict[str, list[str]]:
     return {heading: body.strip().split("\n\n") for heading, _, body in parts}
 
 
-def plus_minus(spread: Summary | Published | None, digits: int = 3) -> str:
+def plus_minus(spread: "Summary | Published | None", digits: int = 3) -> str:
     """A mean and a standard deviation; empty if there is none.
 
     >>> plus_minus(Summary(0.4237, 0.1, 10))

@@ -25,7 +25,6 @@ PROTOCOLS = (AUTHORS, CORRECTED)
 FIELDS = ("protocol", "case", "run", "x", "rule", "measure", "value", "seed", "version", "lines")
 
 Data: TypeAlias = Path | None  # the folder of graphs
-Line: TypeAlias = dict[str, str]  # a line of a CSV file, by field
 
 
 class Setting(NamedTuple):
@@ -68,31 +67,15 @@ class Draw(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure, a table or a study.
+    """A figure, a table or a study."""
 
-    Attributes
-    ----------
-    name, title : str
-        Its name on the command line, and its heading in the report.
-    settings : callable
-        The settings of a protocol, given the folder of graphs.
-    run : callable
-        One run of a setting.
-    protocols : tuple of str
-        The protocols it has. Names other than `AUTHORS` and `CORRECTED` are its own, and are always run.
-    repeated : bool
-        False if all runs would be the same; then there is one run.
-    times : int
-        Multiplies the number of runs that the user asks for.
-    """
-
-    name: str
-    title: str
-    settings: Callable[[str, Data], Sequence[Setting]]
+    name: str  # on the command line
+    title: str  # its heading in the report
+    settings: Callable[[str, Data], Sequence[Setting]]  # of a protocol
     run: Callable[[Setting, Draw, Data], Iterable[Measurement]]
-    protocols: tuple[str, ...] = PROTOCOLS
-    repeated: bool = True
-    times: int = 1
+    protocols: tuple[str, ...] = PROTOCOLS  # others than AUTHORS and CORRECTED are its own, and are always run
+    repeated: bool = True  # False if all runs would be the same; then there is one run
+    times: int = 1  # multiplies the number of runs that the user asks for
 
 
 class Summary(NamedTuple):
@@ -117,9 +100,9 @@ class Results:
         self.finished: set[tuple[Setting, int]] = set()
 
     @classmethod
-    def of(cls, lines: Iterable[Line]) -> "Results":
+    def of(cls, lines: Iterable[dict[str, str]]) -> "Results":
         """The runs that have all their lines."""
-        blocks: dict[tuple[Setting, int], list[Line]] = defaultdict(list)
+        blocks: dict[tuple[Setting, int], list[dict[str, str]]] = defaultdict(list)
         for line in lines:
             blocks[Setting(line["protocol"], line["case"]), int(line["run"])].append(line)
         results = cls()
@@ -197,8 +180,8 @@ class Store:
             file.write(_text([*header, *rows]))
 
 
-def read_lines(text: str) -> list[Line]:
-    """The lines of a file of results."""
+def read_lines(text: str) -> list[dict[str, str]]:
+    """The lines of a file of results, by field."""
     return list(csv.DictReader(text.splitlines()))
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["EXPERIMENT", "Result", "classify", "draw", "main", "picture", "summary", "table"]
-
 LEADERS = [0, 33]
 WRONG_NODES, FARTHEST, CLOSER = "wrong nodes", "distance to the mean of a wrong node", "nodes closer to the mean"
 HOT, COLD = "Mr. Hi", "Officer"
@@ -46,26 +44,12 @@ LUMINANCE = np.array([0.30, 0.59, 0.11])
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The Karate Club, classified.
-
-    Attributes
-    ----------
-    dataset : Dataset
-        The graph and its ground truth.
-    seeds : list of int
-        Positions of the two seeds, hot and cold.
-    temperatures : ndarray of shape (n,)
-        Between 1 at the hot seed and 0 at the cold one.
-    labels : ndarray of shape (n,)
-        The labels given by the classifier.
-    solution : Solution
-        How the temperatures were computed.
-    """
+    """The Karate Club, classified."""
 
     dataset: Dataset
-    seeds: list[int]
-    temperatures: Doubles
-    labels: NDArray[Any]
+    seeds: list[int]  # positions of the two seeds, hot and cold
+    temperatures: Doubles  # (n,) between 1 at the hot seed and 0 at the cold one
+    labels: NDArray[Any]  # (n,)
     solution: Solution
 
     @property
@@ -85,14 +69,7 @@ class Result:
 
 
 def classify() -> Result:
-    """Classify the Karate Club from its two leaders.
-
-    Examples
-    --------
-    >>> result = classify()
-    >>> [node for node, right in enumerate(result.right) if not right]
-    [8]
-    """
+    """Classify the Karate Club from its two leaders."""
     club = karate_club()
     seeds = {club.graph.nodes[leader]: club.labels[leader] for leader in LEADERS}
     clf = DirichletClassifier(rule="centered", side="source").fit(club.graph, seeds)
@@ -207,11 +184,6 @@ def _draw_scale(axes: "Axes", result: Result) -> None:
     axes.set_ylim(0, 1)
 
 
-def settings(protocol: str, data: Data) -> list[Setting]:
-    """A single one."""
-    return [Setting(protocol, "Karate Club")]
-
-
 def run(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
     """How many nodes are wrong, how far from the mean they are, and how many nodes are closer to it."""
     result = classify()
@@ -222,7 +194,11 @@ def run(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
     yield Measurement(0, "centered", CLOSER, int((result.confidence < farthest).sum()))
 
 
-EXPERIMENT = Experiment("figure1", "Figure 1: the Karate Club", settings, run, protocols=("two seeds",), repeated=False)
+def _settings(protocol: str, data: Data) -> list[Setting]:
+    return [Setting(protocol, "Karate Club")]
+
+
+EXPERIMENT = Experiment("figure1", "Figure 1: the Karate Club", _settings, run, ("two seeds",), repeated=False)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

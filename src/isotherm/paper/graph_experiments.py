@@ -11,27 +11,12 @@ from functools import lru_cache
 import numpy as np
 
 from isotherm.arrays import Doubles, Ints, Mask
-from isotherm.graphs import Csr, Graph
+from isotherm.graphs import Graph
 from isotherm.labelling.rules import RULES
+from isotherm.paper import scoring
 from isotherm.paper.block_experiments import RATIOS
 from isotherm.paper.experiment import AUTHORS, CORRECTED, Data, Draw, Experiment, Measurement, Setting
-from isotherm.paper.scoring import (
-    ALL,
-    EQUILIBRIUM,
-    LOST,
-    OTHERS,
-    SHIFTED,
-    SWEEPS,
-    UNREACHED,
-    Point,
-    balanced,
-    class_f1,
-    of_class,
-    predict,
-    score_corrected,
-    scored,
-    solved,
-)
+from isotherm.paper.scoring import ALL, EQUILIBRIUM, LOST, OTHERS, SHIFTED, SWEEPS, UNREACHED, Point, scored
 from isotherm.seeds.hiding import sample_balanced, sample_degree, sample_dominant, sample_uniform
 from isotherm.study import datasets
 from isotherm.study.datasets.catalogue import CATALOGUE
@@ -168,7 +153,7 @@ def figure4_points(setting: Setting, draw: Draw, data: Data) -> Iterator[Point]:
     reference = uniform(graph, labels, setting, rng)
     sizes = np.bincount(labels[labels >= 0])
     for ratio in RATIOS:
-        added = of_class(labels, int(sizes.argmax()), int(sizes.max() * SHARE * (ratio - 1)), rng)
+        added = scoring.of_class(labels, int(sizes.argmax()), int(sizes.max() * SHARE * (ratio - 1)), rng)
         yield Point(ratio, graph, labels, np.union1d(reference, added))
 
 
@@ -191,13 +176,15 @@ def run_table4(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement
     for number, members in enumerate(largest(dataset.communities or (), COMMUNITIES), start=1):
         member = np.isin(np.arange(dataset.graph.n_nodes), members)
         truth = member.astype(np.int64)
-        seeds = balanced(truth, SHARE, rng) if authors else sample_balanced(truth, SHARE, rng)
+        seeds = scoring.balanced(truth, SHARE, rng) if authors else sample_balanced(truth, SHARE, rng)
         options = SWEEPS if authors else EQUILIBRIUM
-        hot = solved(dataset.graph, seeds, truth[seeds][:, None].astype(np.float64), options)[:, 0]
+        hot = scoring.solved(dataset.graph, seeds, truth[seeds][:, None].astype(np.float64), options)[:, 0]
         for rule, measure, value in _member_scores(np.stack([1 - hot, hot], axis=1), member, seeds):
             scores.setdefault((rule, measure), []).append(value)
         yield Measurement(number, "", WARMTH, float(np.nanmean(hot) / truth[seeds].mean()))
-        yield Measurement(number, "", LEAVING, _leaving(dataset.graph.heat, member))
+        ends = np.repeat(member, np.diff(dataset.graph.heat.indptr))  # entries in the rows of members
+        leaving = 1 - member[dataset.graph.heat.indices[ends]].mean()
+        yield Measurement(number, "", LEAVING, float(leaving))
         yield Measurement(number, "centered", CALLED, scores["centered", CALLED][-1])
     for (rule, measure), values in scores.items():
         yield Measurement(0, rule, measure, float(np.mean(values)))
@@ -212,16 +199,10 @@ def _member_scores(temperatures: Doubles, member: Mask, seeds: Ints) -> Iterator
     others = np.ones(len(member), dtype=bool)
     others[seeds] = False
     for rule in RULES:
-        found = predict(rule, temperatures, seeds, member[seeds].astype(np.int64), np.arange(2)) == 1
-        yield rule, ALL, class_f1(member, found)
-        yield rule, OTHERS, class_f1(member[others], found[others])
+        found = scoring.predict(rule, temperatures, seeds, member[seeds].astype(np.int64), np.arange(2)) == 1
+        yield rule, ALL, scoring.class_f1(member, found)
+        yield rule, OTHERS, scoring.class_f1(member[others], found[others])
         yield rule, CALLED, float(found.sum() / member.sum())
-
-
-def _leaving(conductance: Csr, member: Mask) -> float:
-    """Share of the members' edge ends whose other end is outside the community."""
-    ends = np.repeat(member, np.diff(conductance.indptr))
-    return float(1 - member[conductance.indices[ends]].mean())
 
 
 # Beyond the paper: every rule on all single-label graphs of the folder with fewer than 50,000 nodes, after ten sweeps
@@ -234,12 +215,12 @@ PANEL_OPTIONS = {"ten sweeps": SWEEPS, "equilibrium": EQUILIBRIUM}
 
 def _panel_settings(protocol: str, data: Data) -> list[Setting]:
     """One for each graph of the folder with one label per node and at least two classes."""
+
+    def fits(dataset: datasets.Dataset) -> bool:
+        return dataset.communities is None and dataset.graph.n_nodes < MOST_NODES and dataset.n_classes > 1
+
     names = [name for name, place in datasets.available(data).items() if place not in ("built in", "download")]
-    return [Setting(protocol, name) for name in sorted(names) if _fits_panel(load_graph(name, data))]
-
-
-def _fits_panel(dataset: datasets.Dataset) -> bool:
-    return dataset.communities is None and dataset.graph.n_nodes < MOST_NODES and dataset.n_classes > 1
+    return [Setting(protocol, name) for name in sorted(names) if fits(load_graph(name, data))]
 
 
 def _run_panel(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement]:
@@ -247,7 +228,7 @@ def _run_panel(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement
     dataset = load_graph(setting.case, data)
     seeds = two_per_class(dataset.labels, draw.own())
     options = PANEL_OPTIONS[setting.protocol]
-    return score_corrected(dataset.graph, dataset.labels, seeds, side="both", options=options)
+    return scoring.score_corrected(dataset.graph, dataset.labels, seeds, side="both", options=options)
 
 
 def two_per_class(labels: Ints, rng: np.random.Generator) -> Ints:
@@ -260,38 +241,21 @@ def two_per_class(labels: Ints, rng: np.random.Generator) -> Ints:
     return np.sort(np.concatenate([seeds, *more]))
 
 
+_single, _overlapping = _graph_settings(SINGLE_LABEL), _graph_settings(OVERLAPPING)
 TABLES = {
-    table.name: table
-    for table in (
-        Experiment(
-            "table2", "Table 2: macro-F1, uniform seeds", _graph_settings(SINGLE_LABEL), scored(one_point(uniform))
-        ),
-        Experiment(
-            "table3", "Table 3: macro-F1, seeds by degree", _graph_settings(SINGLE_LABEL), scored(one_point(by_degree))
-        ),
-        Experiment(
-            "table4", "Table 4: F1, balanced seeds, overlapping communities", _graph_settings(OVERLAPPING), run_table4
-        ),
-    )
+    "table2": Experiment("table2", "Table 2: macro-F1, uniform seeds", _single, scored(one_point(uniform))),
+    "table3": Experiment("table3", "Table 3: macro-F1, seeds by degree", _single, scored(one_point(by_degree))),
+    "table4": Experiment("table4", "Table 4: F1, balanced seeds, overlapping communities", _overlapping, run_table4),
 }
 
 # Beyond the paper: tables 2 to 4 with ten times as many draws, to tell sampling noise from a real difference. Only on
 # the paper's own graphs. The corrected protocol leaves out table 4, where a draw takes long.
 
 
-def case_of(table: str, graph: str) -> str:
-    """The name of the case for one table and graph.
-
-    >>> case_of("table2", "cora")
-    'table2 cora'
-    """
-    return f"{table} {graph}"
-
-
 def _draws_settings(protocol: str, data: Data) -> list[Setting]:
     """One for each table and graph."""
     return [
-        Setting(protocol, case_of(name, setting.case))
+        Setting(protocol, f"{name} {setting.case}")
         for name, table in TABLES.items()
         if (name, protocol) != ("table4", CORRECTED)
         for setting in table.settings(protocol, data)
@@ -307,21 +271,11 @@ def _run_draws(setting: Setting, draw: Draw, data: Data) -> Iterator[Measurement
             yield measured
 
 
+_every, _four = _graph_settings((*SINGLE_LABEL, *OVERLAPPING)), _graph_settings(SINGLE_LABEL[:4])
 EXPERIMENTS = (
-    Experiment(
-        "table1",
-        "Table 1: datasets",
-        _graph_settings((*SINGLE_LABEL, *OVERLAPPING)),
-        _run_table1,
-        protocols=(LOADED,),
-        repeated=False,
-    ),
+    Experiment("table1", "Table 1: datasets", _every, _run_table1, protocols=(LOADED,), repeated=False),
     *TABLES.values(),
-    Experiment(
-        "figure4", "Figure 4: seed asymmetry on real graphs", _graph_settings(SINGLE_LABEL[:4]), scored(figure4_points)
-    ),
+    Experiment("figure4", "Figure 4: seed asymmetry on real graphs", _four, scored(figure4_points)),
     Experiment("draws", "Chance: the tables over ten times as many draws", _draws_settings, _run_draws, times=10),
-    Experiment(
-        "panel", "Beyond the paper: a panel of graphs", _panel_settings, _run_panel, protocols=tuple(PANEL_OPTIONS)
-    ),
+    Experiment("panel", "Beyond the paper: a panel of graphs", _panel_settings, _run_panel, tuple(PANEL_OPTIONS)),
 )

@@ -1,7 +1,7 @@
 """The report: results come in, ``report.html``, ``report.md`` and the pictures go out.
 
-`figure_sections.py` and `table_sections.py` make the tables and pictures of each experiment. Here are the first
-section, with the verdicts counted and the mean score of each rule, and the last, on how it was run.
+`sections.py` makes the tables and pictures of each experiment. Here are the first section, with the verdicts counted
+and the mean score of each rule, and the last, on how it was run.
 """
 
 from collections import Counter
@@ -9,30 +9,31 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from isotherm import kernels
 from isotherm.files import writing
-from isotherm.paper import figure1, figure_sections, table_sections
+from isotherm.paper import figure1, sections
 from isotherm.paper.document import FIGURES, Block, Document, Section, Table, to_html, words
 from isotherm.paper.experiment import AUTHORS, CORRECTED, Results
 from isotherm.paper.graph_experiments import BOTH_SIDES, column, stands_in
 from isotherm.paper.pictures import ORDER, svg
-from isotherm.paper.published import CURVES, TABLES
 from isotherm.paper.runner import EXPERIMENTS
 from isotherm.paper.scoring import ALL
-from isotherm.paper.verdicts import Verdict, curve_verdicts, ends, entries
+from isotherm.paper.verdicts import CURVES, TABLES, Verdict, curve_verdicts, ends, entries
 
-SECTIONS: dict[str, Callable[[str, Results], Section]] = {
-    "figure1": figure_sections.figure1_section,
-    **{name: partial(figure_sections.block_section, name) for name in CURVES},
-    "table1": table_sections.table1_section,
-    "table2": partial(table_sections.table_section, "table2"),
-    "table3": partial(table_sections.table_section, "table3"),
-    "table4": table_sections.table4_section,
-    "figure4": figure_sections.figure4_section,
-    "panel": table_sections.panel_section,
-    "sbm": figure_sections.sbm_section,
+Sections: TypeAlias = dict[str, Callable[[str, Results], Section]]  # by experiment
+
+SECTIONS: Sections = {
+    "figure1": sections.figure1_section,
+    **{name: partial(sections.block_section, name) for name in CURVES},
+    "table1": sections.table1_section,
+    "table2": partial(sections.table_section, "table2"),
+    "table3": partial(sections.table_section, "table3"),
+    "table4": sections.table4_section,
+    "figure4": sections.figure4_section,
+    "panel": sections.panel_section,
+    "sbm": sections.sbm_section,
 }
 
 
@@ -47,19 +48,24 @@ class Conditions(NamedTuple):
 def build_report(results: Mapping[str, Results], conditions: Conditions) -> Document:
     """The document, from the results of some or all experiments."""
     known = {name: each for name, each in results.items() if each.finished}
-    makers: dict[str, Callable[[str, Results], Section]] = {
-        **SECTIONS,
-        "draws": partial(table_sections.chance_section, tables=known),
-    }
-    sections = [summary_section(known), Section("The two protocols", words("protocols"))]
+    makers: Sections = {**SECTIONS, "draws": partial(sections.chance_section, tables=known)}
+    parts = [summary_section(known), Section("The two protocols", words("protocols"))]
     for name, experiment in EXPERIMENTS.items():
         if name == "panel":  # here the paper's own experiments end
-            sections += [*table_sections.lost_section(known), *table_sections.not_helping_section(known)]
+            parts += [*sections.lost_section(known), *sections.not_helping_section(known)]
         if name in known:
-            sections.append(makers[name](experiment.title, known[name]))
+            parts.append(makers[name](experiment.title, known[name]))
         elif name in results:
-            sections.append(Section(experiment.title, words("no graphs")))
-    return Document("The paper, reproduced", [*sections, _run_section(conditions)])
+            parts.append(Section(experiment.title, words("no graphs")))
+    rows = [
+        ["isotherm", version("isotherm")],
+        ["kernels", kernels.description().partition(",")[0]],
+        ["runs of each setting", str(conditions.runs)],
+        ["random state", str(conditions.seed)],
+        ["processes, of one thread each", str(conditions.processes)],
+    ]
+    last = Section("How it was run", [Table("The conditions", ["", "this report"], rows), *words("run")])
+    return Document("The paper, reproduced", [*parts, last])
 
 
 def write_report(document: Document, folder: Path) -> Path:
@@ -112,8 +118,8 @@ def _verdict_rows(name: str, results: Mapping[str, Results]) -> list[list[str]]:
     if name == "figure4":
         compared, verdicts = _counted([end.verdict for end in ends(own)], "ends of curves")
         return [[label, compared, verdicts.replace("published deviation", "deviation of the runs")]]
-    if name == "draws" and (shares := [drawn.share for drawn in table_sections.drawn_often(own, results)]):
-        unusual = sum(share < table_sections.UNUSUAL for share in shares)
+    if name == "draws" and (shares := [drawn.share for drawn in sections.drawn_often(own, results)]):
+        unusual = sum(share < sections.UNUSUAL for share in shares)
         return [[label, f"{len(shares)} entries over many draws", f"{unusual} of the published means unusual"]]
     return []
 
@@ -132,31 +138,14 @@ def _counted(verdicts: list[Verdict], things: str) -> list[str]:
 
 def _score_rows(results: Mapping[str, Results]) -> list[list[str]]:
     """The mean score of each rule in the corrected protocol, and beyond the paper."""
-    rows = [
-        [f"{EXPERIMENTS[name].title.partition(':')[0]}, {column(case)}", *_means(results[name], case)]
-        for name in TABLES
-        if name in results
-        for case in results[name].cases(CORRECTED)
-        if not stands_in(case) and not case.endswith(BOTH_SIDES)
-    ]
+    rows = []
+    for name in filter(results.__contains__, TABLES):
+        for case in results[name].cases(CORRECTED):
+            if not stands_in(case) and not case.endswith(BOTH_SIDES):
+                means = [f"{results[name].mean(CORRECTED, case, rule, ALL):.3f}" for rule in ORDER]
+                rows.append([f"{EXPERIMENTS[name].title.partition(':')[0]}, {column(case)}", *means])
     if "panel" in results:
-        rows.append(table_sections.panel_summary(results["panel"]))
+        rows.append(sections.panel_summary(results["panel"]))
     if "sbm" in results:
-        rows.append(figure_sections.sbm_summary(results["sbm"]))
+        rows.append(sections.sbm_summary(results["sbm"]))
     return rows
-
-
-def _means(results: Results, case: str) -> list[str]:
-    return [f"{results.mean(CORRECTED, case, rule, ALL):.3f}" for rule in ORDER]
-
-
-def _run_section(conditions: Conditions) -> Section:
-    """How to get the same numbers again."""
-    rows = [
-        ["isotherm", version("isotherm")],
-        ["kernels", kernels.description().partition(",")[0]],
-        ["runs of each setting", str(conditions.runs)],
-        ["random state", str(conditions.seed)],
-        ["processes, of one thread each", str(conditions.processes)],
-    ]
-    return Section("How it was run", [Table("The conditions", ["", "this report"], rows), *words("run")])

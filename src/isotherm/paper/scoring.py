@@ -84,7 +84,7 @@ def score_authors(conductance: Csr, labels: Ints, seeds: Ints) -> Iterator[Measu
         columns = _scores(rule, temperatures, normalised, codes).argmax(axis=1)
         yield Measurement(0, rule, SHIFTED, macro_f1(labels[known], columns[known]))
         yield Measurement(0, rule, ALL, macro_f1(labels[known], classes[columns[known]]))
-    yield Measurement(0, "", LOST, _lost(labels, classes))
+    yield Measurement(0, "", LOST, float(len(np.setdiff1d(labels[known], classes))))
 
 
 def score_corrected(
@@ -101,7 +101,7 @@ def score_corrected(
         predicted = predict(rule, temperatures, seeds, codes, classes)
         for measure, nodes in ((ALL, known), (OTHERS, others), (REACHED, others & ~unreached)):
             yield Measurement(0, rule, measure, macro_f1(labels[nodes], predicted[nodes]))
-    yield Measurement(0, "", LOST, _lost(labels, classes))
+    yield Measurement(0, "", LOST, float(len(np.setdiff1d(labels[known], classes))))
     yield Measurement(0, "", UNREACHED, float(unreached[known].mean()))
 
 
@@ -136,7 +136,3 @@ def _swept(conductance: Csr, seeds: Ints, codes: Ints) -> Doubles:
 
 def _scores(rule: str, temperatures: Doubles, seeds: Ints, codes: Ints) -> Doubles:
     return RULES[rule].scores_of(temperatures, seeds, np.bincount(codes) / len(codes)).astype(np.float64)
-
-
-def _lost(labels: Ints, classes: Ints) -> float:
-    return float(len(np.setdiff1d(labels[labels >= 0], classes)))

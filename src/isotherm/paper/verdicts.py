@@ -1,12 +1,14 @@
-"""Verdicts, whether a measured number agrees with the published one; and tests, whether a difference is only chance.
+"""The paper's numbers, from published.toml; verdicts, whether a measured number agrees with them; and tests of chance.
 
 Verdicts are given on the entries of tables 2 to 4, the curves of figures 2 and 3, and the ends of the curves of figure
 4, all of them in the authors' protocol. The tests compare two rules over many graphs.
 """
 
+import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from importlib.resources import files
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import wilcoxon
@@ -14,8 +16,51 @@ from scipy.stats import wilcoxon
 from isotherm.arrays import Doubles
 from isotherm.paper.experiment import AUTHORS, Results, Summary
 from isotherm.paper.graph_experiments import column, stands_in
-from isotherm.paper.published import CURVES, ENDS, RUNS, TABLES, Published
 from isotherm.paper.scoring import ALL, SHIFTED
+
+RUNS = 10  # behind each published mean and standard deviation
+
+
+class Published(NamedTuple):
+    """A mean and a standard deviation; `program` has them as the authors' program gives them, if they differ."""
+
+    mean: float
+    std: float
+    program: tuple[float, float] | None = None
+
+    @property
+    def versions(self) -> list["Published"]:
+        """The printed numbers, then the program's, if they differ."""
+        return [Published(self.mean, self.std), *([Published(*self.program)] if self.program else [])]
+
+    @property
+    def note(self) -> str:
+        """A note about the numbers of the program, if they differ."""
+        return "" if self.program is None else "the output of the program has {:.2f} ± {:.2f}".format(*self.program)
+
+
+_ALL: dict[str, Any] = tomllib.loads(files("isotherm.paper").joinpath("published.toml").read_text(encoding="utf-8"))
+
+TABLES: dict[str, dict[tuple[str, str], Published]] = {  # by table; then by column and rule
+    name: {
+        (column, rule): Published(*entry)
+        for rule, entries in table.items()
+        if rule != "columns"
+        for column, entry in zip(table["columns"], entries, strict=True)
+    }
+    for name, table in _ALL["tables"].items()
+}
+CURVES: dict[str, dict[str, list[float]]] = {  # by figure and rule
+    name: {
+        rule: np.linspace(points[0], points[1], 10).round(4).tolist() if len(points) == 2 else points
+        for rule, points in curves.items()
+    }
+    for name, curves in _ALL["curves"].items()
+}
+ENDS: dict[tuple[str, str], tuple[float, float]] = {  # by column and rule
+    (column, rule): tuple(points) for column, curves in _ALL["ends"].items() for rule, points in curves.items()
+}
+DATASETS: dict[str, list[int]] = _ALL["datasets"]
 
 ROUNDING = 0.005  # published numbers have two decimals
 READ_OFF = 0.01  # accuracy of a point that was read off a figure
@@ -64,39 +109,20 @@ def measure_of(name: str) -> str:
 
 
 def judge(measured: Summary, published: Published) -> Verdict:
-    """Whether two means agree.
-
-    `WITHIN` if they differ by at most the published standard deviation, `CHANCE` if by at most twice the standard error
-    of the difference of the two means, both after an allowance for rounding. If the output of the authors' program and
-    the paper have different numbers, agreement with either counts.
-
-    >>> judge(Summary(0.45, 0.1, 10), Published(0.42, 0.18)).name
-    'WITHIN'
-    >>> judge(Summary(0.30, 0.11, 10), Published(0.36, 0.04)).name
-    'CHANCE'
-    >>> judge(Summary(0.50, 0.02, 10), Published(0.36, 0.04)).name
-    'OUTSIDE'
-    >>> judge(Summary(0.50, 0.02, 10), Published(0.36, 0.04, program=(0.36, 0.14))).name
-    'WITHIN'
-    """
-    if any(_distance(measured, each) <= each.std for each in published.versions):
+    """Whether two means agree; if the paper and the output of its program differ, agreement with either counts."""
+    if any(abs(measured.mean - each.mean) - ROUNDING <= each.std for each in published.versions):
         return Verdict.WITHIN
     return Verdict.CHANCE if standard_errors(measured, published) <= 2 else Verdict.OUTSIDE
 
 
 def standard_errors(measured: Summary, published: Published) -> float:
     """The distance of the two means beyond rounding, in standard errors of their difference."""
-    return min(_errors_apart(measured, each) for each in published.versions)
-
-
-def _errors_apart(measured: Summary, published: Published) -> float:
-    error = np.sqrt(published.std**2 / RUNS + measured.std**2 / measured.runs)
-    distance = max(_distance(measured, published), 0.0)
-    return float(distance / error) if error > 0 else np.inf
-
-
-def _distance(measured: Summary, published: Published) -> float:
-    return abs(measured.mean - published.mean) - ROUNDING
+    found = [np.inf]
+    for each in published.versions:
+        error = np.sqrt(each.std**2 / RUNS + measured.std**2 / measured.runs)
+        if error > 0:
+            found.append(max(abs(measured.mean - each.mean) - ROUNDING, 0.0) / error)
+    return float(min(found))
 
 
 class CurveVerdict(NamedTuple):
@@ -114,12 +140,12 @@ class CurveVerdict(NamedTuple):
 
 def curve_verdicts(name: str, results: Results) -> dict[str, CurveVerdict]:
     """How far the curve of each rule is from the published one."""
-    verdicts = {}
-    for rule, published in CURVES[name].items():
-        for case in results.cases(AUTHORS):
-            points = results.curve(AUTHORS, case, rule, SHIFTED)
-            verdicts[rule] = judge_curve(rule, [x for x, _ in points], [s.mean for _, s in points], published)
-    return verdicts
+    (case,) = results.cases(AUTHORS)
+    curves = {rule: results.curve(AUTHORS, case, rule, SHIFTED) for rule in CURVES[name]}
+    return {
+        rule: judge_curve(rule, [x for x, _ in points], [s.mean for _, s in points], CURVES[name][rule])
+        for rule, points in curves.items()
+    }
 
 
 def judge_curve(rule: str, xs: list[float], measured: list[float], published: list[float]) -> CurveVerdict:
@@ -159,11 +185,7 @@ def ends(results: Results) -> list[End]:
 
 
 def as_far(many: Doubles, published: Published) -> float:
-    """How often a mean of ten draws is at least as far from the mean of many draws as the published one.
-
-    By bootstrap with a fixed generator: samples of ten draws and of all of them are taken from the many. The published
-    mean gets an allowance for rounding.
-    """
+    """How often a mean of ten draws is at least as far from the mean of many as the published one, by bootstrap."""
     rng = np.random.default_rng(0)
     few, all_ = (rng.choice(many, (RESAMPLES, size)).mean(axis=1) for size in (RUNS, len(many)))
     distance = min(abs(each.mean - many.mean()) for each in published.versions) - ROUNDING
@@ -197,12 +219,8 @@ def compare(first: Doubles, second: Doubles, families: list[str]) -> Comparison:
 def compare_all(pairs: Mapping[str, tuple[Doubles, Doubles]], families: list[str]) -> dict[str, Comparison]:
     """Compare several pairs, with p-values corrected for the number of pairs."""
     found = {name: compare(first, second, families) for name, (first, second) in pairs.items()}
-    p = holm([each.p for each in found.values()])
-    p_families = holm([each.p_families for each in found.values()])
-    return {
-        name: each._replace(p=p[place], p_families=p_families[place])
-        for place, (name, each) in enumerate(found.items())
-    }
+    p, p_families = (holm([getattr(each, kind) for each in found.values()]) for kind in ("p", "p_families"))
+    return {name: found[name]._replace(p=a, p_families=b) for name, a, b in zip(found, p, p_families, strict=True)}
 
 
 def _p(gap: Doubles) -> float:
@@ -211,11 +229,7 @@ def _p(gap: Doubles) -> float:
 
 
 def holm(values: list[float]) -> list[float]:
-    """P-values corrected for their number, by Holm's method.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
+    """P-values corrected for their number, by Holm's method."""
     order = np.argsort(values)
     scaled = np.array(values)[order] * np.arange(len(values), 0, -1)
     corrected = np.empty(len(values))

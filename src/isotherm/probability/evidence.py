@@ -13,7 +13,7 @@ from isotherm.graphs import Graph
 from isotherm.probability.experts.expert import Rows
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
-from isotherm.seeds.series import has_index, index_of_nodes
+from isotherm.seeds.encoding import has_index, index_of_nodes
 
 AUTO, SPECTRAL = "auto", "spectral"
 MOST_ENTRIES, MOST_NODES, MOST_STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_000  # limits of structure by default

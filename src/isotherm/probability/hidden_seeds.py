@@ -20,6 +20,7 @@ from isotherm.graphs import Graph
 from isotherm.graphs.csr import Csr
 from isotherm.probability.node_features import FeatureField, Features, NodeFeatures
 from isotherm.seeds import Seeds
+from isotherm.seeds.hiding import deal, hideable
 
 FOLDS = 3
 ENOUGH = 1000  # hidden seeds
@@ -80,19 +81,18 @@ def hide_seeds(
 ) -> HiddenSeeds:
     """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
 
-    Seeds are sorted by class, then by `_scrambled`, and dealt to the folds in turn. (If they were dealt by ascending
+    Seeds are dealt to the folds class by class, in the order of `_scrambled`. (If they were dealt by ascending
     degree, hidden seeds would resemble the visible seeds more than other nodes do, and confidence would be too high.)
     The only seed of a class is never hidden. The folds depend on the order of the nodes only to break ties.
     """
-    order = np.lexsort((_scrambled(graph.csr, seeds.nodes), seeds.codes))
-    order = order[seeds.counts[seeds.codes[order]] > 1]
+    shared = hideable(seeds.codes)
+    dealt = deal(seeds.codes, shared[np.argsort(_scrambled(graph.csr, seeds.nodes[shared]), kind="stable")], FOLDS)
     sample = _sampled(seeds, graph.n_nodes)
-    dealt = [np.sort(order[first::FOLDS]) for first in range(min(FOLDS, len(order)))]
     needed = next(
         (count for count in range(1, len(dealt)) if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS
     )
     folds = tuple(_fold(seeds, hidden, sample, solve, label, need_warmest) for hidden in dealt[:needed])
-    n_lone = len(seeds.codes) - len(order)
+    n_lone = len(seeds.codes) - len(shared)
     if needed == 1 and folds:
         return HiddenSeeds(folds[0].split(), sample, n_lone, at_once=True)
     return HiddenSeeds(folds, sample, n_lone)
@@ -137,7 +137,7 @@ def _sampled(seeds: Seeds, n_nodes: int) -> Ints:
 def _fold(
     seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, label: HiddenLabels | None, need_warmest: bool
 ) -> Fold:
-    rest = seeds.take(np.delete(np.arange(len(seeds.codes)), hidden))
+    rest = seeds.without(hidden)
     with warnings.catch_warnings():
         for category in (UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
             warnings.simplefilter("ignore", category)

@@ -166,11 +166,6 @@ def learn(
     return Learnt(seeds, calibration, combined, combination)
 
 
-def dirichlet_problem(graph: Graph, seeds: Seeds, side: str) -> Problem:
-    """One column for each class: its seeds are held at 1, all others at 0."""
-    return Problem(graph, seeds.nodes, seeds.values, seeds.n_classes, weights=seeds.weights, side=side)
-
-
 def rough_solver(
     problem: Problem, solution: Solution, options: SolveOptions, neighbours: Doubles
 ) -> Callable[[Seeds], FeatureField]:
@@ -183,7 +178,7 @@ def rough_solver(
     options = rough_options(options, solution)
 
     def solve(seeds: Seeds) -> FeatureField:
-        found = engine_of(options).solve(dirichlet_problem(problem.graph, seeds, problem.side), options)
+        found = engine_of(options).solve(Problem.of_seeds(problem.graph, seeds, problem.side), options)
         return FeatureField.of(problem.graph, seeds, found.temperatures, problem.side, neighbours)
 
     return solve

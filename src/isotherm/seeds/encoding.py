@@ -1,4 +1,12 @@
-"""Labels and class numbers: encode labels (int, str or bool, in any container), decode them, warn about mistakes."""
+"""Labels and class numbers: encode labels (in any container), decode them, warn about mistakes.
+
+Labels are all int, all str or all bool. Floats of integral value count as int, and so do booleans among integers. A
+label is unknown if it is -1, None, NaN or a missing value of pandas or polars; other negative integers are classes. In
+a NumPy array of fixed-width strings, "-1", "nan", "None" and "" are unknown too, because NumPy converts missing values
+to these strings; elsewhere they are ordinary labels.
+
+The values of a pandas Series or DataFrame are by node id if its index holds ids, and by position otherwise.
+"""
 
 from collections.abc import Iterable, Mapping, Set
 from numbers import Integral
@@ -9,16 +17,7 @@ from numpy.typing import NDArray
 
 from isotherm.arrays import Ints, Mask
 from isotherm.errors import warn
-
-__all__ = [
-    "LabelWarning",
-    "Labels",
-    "decode_labels",
-    "encode_labels",
-    "is_unknown",
-    "warn_about_classes",
-    "warn_about_minus_one",
-]
+from isotherm.graphs import Graph
 
 Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
 
@@ -33,13 +32,6 @@ class LabelWarning(UserWarning):
 def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
     """Class number of each label (-1 where the label is unknown), and the sorted classes.
 
-    Labels are all int, all str or all bool. Floats of integral value count as int, and so do booleans among integers.
-    A label is unknown if it is -1, None, NaN or a missing value of pandas or polars; other negative integers are
-    classes. In a NumPy array of fixed-width strings, "-1", "nan", "None" and "" are unknown too, because NumPy converts
-    missing values to these strings; elsewhere they are ordinary labels.
-
-    Examples
-    --------
     >>> encode_labels(["b", None, "a", "b"])
     (array([ 1, -1,  0,  1]), array(['a', 'b'], dtype=object))
     >>> encode_labels(np.array([7.0, np.nan, 3.0]))
@@ -67,9 +59,7 @@ def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
 
 
 def decode_labels(codes: Ints, classes: Labels) -> Labels:
-    """Labels of these class numbers. Class number -1 gives the unknown label: -1 for int classes, None for others.
-
-    Labels are of the same type as the classes, except that booleans become objects if some labels are unknown.
+    """Labels of these class numbers; class number -1 gives the unknown label: -1 for int classes, None for others.
 
     >>> decode_labels(np.array([1, -1, 0]), np.array(["a", "b"], dtype=object))
     array(['b', None, 'a'], dtype=object)
@@ -150,15 +140,21 @@ def warn_about_minus_one(labels: Iterable[Any]) -> None:
     """Warn if some labels of a mapping are -1, which is only needed where all nodes are listed."""
     count = sum(map(_is_minus_one, labels))
     if count:
-        subject = "1 seed has the label -1, which means unknown, and is" if count == 1 else None
-        subject = subject or f"{count} seeds have the label -1, which means unknown, and are"
-        warn(f"{subject} left out: leave such nodes out yourself, or rename the label if it is a class", LabelWarning)
+        number, have, are = (1, "seed has", "is") if count == 1 else (count, "seeds have", "are")
+        warn(
+            f"{number} {have} the label -1, which means unknown, and {are} left out: "
+            "leave such nodes out yourself, or rename the label if it is a class",
+            LabelWarning,
+        )
 
 
 def warn_about_classes(classes: Labels, n_seeds: int, *, labels: Any = ()) -> None:
     """Warn about classes that hint at a mistake; ``labels`` are the labels as given, if -1 may be among them."""
     if len(classes) == 1:
-        _warn_about_one_class(classes.tolist()[0], n_seeds, _has_minus_one(labels))
+        subject = "the only seed has" if n_seeds == 1 else f"all {n_seeds} seeds have"
+        unknown = " (-1 means unknown)" if _has_minus_one(labels) else ""
+        label = f"the label {classes.item(0)!r}{unknown}"
+        warn(f"{subject} {label}, so all reached nodes get it: give seeds of another class too", LabelWarning)
     elif classes.dtype == object:
         _warn_about_spelling(classes)
     elif classes.dtype.kind == "i" and classes[0] < -1 and _has_minus_one(labels):
@@ -181,15 +177,6 @@ def _is_minus_one(label: Any) -> bool:
     return isinstance(label, (int, float, np.number)) and bool(label == -1)
 
 
-def _warn_about_one_class(label: Any, n_seeds: int, minus_one: bool) -> None:
-    subject = "the only seed has" if n_seeds == 1 else f"all {n_seeds} seeds have"
-    unknown = " (-1 means unknown)" if minus_one else ""
-    warn(
-        f"{subject} the label {label!r}{unknown}, so all reached nodes get it: give seeds of another class too",
-        LabelWarning,
-    )
-
-
 def _warn_about_spelling(classes: Labels) -> None:
     """Name two classes that differ only by case or by blanks around them."""
     first: dict[str, str] = {}
@@ -202,3 +189,74 @@ def _warn_about_spelling(classes: Labels) -> None:
                 LabelWarning,
             )
             return
+
+
+def has_index(values: Any) -> bool:
+    """Whether this is a pandas Series or DataFrame; pandas is optional, and not imported for that."""
+    return hasattr(values, "iloc") and hasattr(values, "index")
+
+
+def index_of_nodes(values: Any, graph: Graph, name: str) -> list[Any] | None:
+    """The node ids in the index of a pandas Series; None if its values are by position, or if it has no index.
+
+    The default index of pandas counts rows, so the values are by position. Any other index holds node ids if most of
+    its entries are nodes. If no entry is a node, and there are as many values as nodes, the values are by position;
+    if the entries and the node ids are both text, there is a warning. Errors call the values by their ``name``.
+
+    >>> import pandas as pd
+    >>> rod = Graph.from_edges(["a", "b"], ["b", "c"])
+    >>> index_of_nodes(pd.Series(["hot", "cold"], index=["c", "a"]), rod, "labels")
+    ['c', 'a']
+    >>> index_of_nodes(pd.Series(["cold", None, "hot"]), rod, "labels") is None
+    True
+    """
+    if not has_index(values):
+        return None
+    fits = len(values) in (graph.n_nodes, graph.n_rows)
+    index = values.index
+    if type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1:  # the default of pandas
+        _check_row_numbers(len(values), fits, graph, name)
+        return None
+    ids, found = index.tolist(), _count_nodes(index, graph)
+    if 2 * found > len(ids):
+        for node in index[index.duplicated()].tolist()[:1]:
+            problem = f"the node {node!r} occurs more than once in the index of {name}"
+            raise ValueError(f"{problem}: keep one entry of each node")
+        return ids
+    nodes = graph.nodes.tolist()
+    if found or not fits or not {str(node) for node in nodes}.isdisjoint(map(str, ids)):
+        example = f"such as {ids[0]!r}, while nodes are such as {nodes[0]!r}" if ids and nodes else "is empty"
+        raise ValueError(
+            f"the index of {name} holds {found} nodes among {len(ids)} entries, {example}: set node ids as the index, "
+            "or drop it with reset_index(drop=True) if there is one entry per node, in the order of graph.nodes"
+        )
+    if isinstance(ids[0], str) and isinstance(nodes[0], str):
+        warn(
+            f"no entry of the index of {name}, such as {ids[0]!r}, is a node, such as {nodes[0]!r}, so {name} is read "
+            "in the order of graph.nodes: set node ids as the index, or drop it with reset_index(drop=True)",
+            LabelWarning,
+        )
+    return None
+
+
+def _count_nodes(index: Any, graph: Graph) -> int:
+    """How many entries of an index are nodes."""
+    if index.nlevels == 1:
+        return int(index.astype(object).isin(graph.nodes).sum())  # an index of Arrow texts refuses tuples
+    nodes = set(graph.nodes.tolist())
+    return sum(entry in nodes for entry in index.tolist())
+
+
+def _check_row_numbers(length: int, fits: bool, graph: Graph, name: str) -> None:
+    numbered = graph.nodes.dtype.kind == "i" and (graph.nodes[:length] == np.arange(length)).all()
+    if not fits:
+        raise ValueError(
+            f"{name} has {length} entries and no node ids as its index, but the graph has {graph.n_nodes} nodes: "
+            f"give one entry per node, set node ids as the index, or pass {name}.to_dict() if these are nodes 0, 1, ..."
+        )
+    if not numbered and set(range(length)).issubset(graph.nodes.tolist()):
+        warn(
+            f"{name} is read in the order of graph.nodes, which is not 0, 1, 2, ...: "
+            f"pass {name}.to_dict() if its index holds node ids",
+            LabelWarning,
+        )

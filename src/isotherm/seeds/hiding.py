@@ -1,12 +1,14 @@
 """Draw some of the known labels as seeds, deal known labels to folds, and hide labels.
 
-Labels are class numbers here, -1 where unknown. `sample` and its siblings say which labels are shown, `deal` says which
-are hidden together, and `show` and `hide` make the labels that a classifier may see. To hide each label once::
+Labels are class numbers here, -1 where unknown; unknown labels are never drawn. `sample` and its siblings return
+positions of seeds, ascending. The size of a sample is a count if it is an int. If it is a float in (0, 1], it is a
+share of the known labels, rounded, at least one label. `deal` says which labels are hidden together, and `show` and
+`hide` make the labels that a classifier may see. To hide each label once::
 
     for hidden in deal(codes, rng.permutation(hideable(codes)), folds=5):
         visible = hide(codes, hidden)
 
-`Seeds.take` does the same to `Seeds`: ``seeds.take(np.delete(np.arange(len(seeds.codes)), hidden))``.
+`Seeds.without` hides seeds in the same way.
 """
 
 from numbers import Integral
@@ -15,21 +17,6 @@ import numpy as np
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.seeds.known import Seeds
-
-__all__ = [
-    "codes_of_nodes",
-    "deal",
-    "hide",
-    "hideable",
-    "sample",
-    "sample_balanced",
-    "sample_degree",
-    "sample_dominant",
-    "sample_per_class",
-    "sample_two_classes",
-    "sample_uniform",
-    "show",
-]
 
 
 def codes_of_nodes(seeds: Seeds, n_nodes: int) -> Ints:
@@ -72,28 +59,10 @@ def hideable(codes: Ints) -> Ints:
 
 
 def deal(codes: Ints, order: Ints, folds: int, *, by_class: bool = True) -> list[Ints]:
-    """Deal labels to folds in turn, as one deals cards.
+    """Deal the labels at these positions to at most ``folds`` folds in turn; positions ascend in each fold.
 
-    Parameters
-    ----------
-    codes
-        Class numbers.
-    order
-        Positions of the labels to deal, in the order in which they are dealt: a permutation of `hideable`, at random or
-        by a number that seems random.
-    folds
-        Number of folds; if there are fewer labels, there are only as many folds.
-    by_class
-        Deal class after class, so that the labels of a class are spread evenly. Then no fold has all labels of a class,
-        if each has at least two.
+    With ``by_class``, class after class is dealt, so that no fold has all labels of a class of two or more.
 
-    Returns
-    -------
-    list of arrays
-        Positions of the labels in each fold, ascending.
-
-    Examples
-    --------
     >>> deal(np.array([0, 1, 0, 1, 0]), np.array([4, 3, 2, 1, 0]), folds=2)
     [array([0, 1, 4]), array([2, 3])]
     """
@@ -111,26 +80,7 @@ def sample(
     degrees: Doubles | None = None,
     ratio: float = 1,
 ) -> Ints:
-    """Draw seeds by a policy of the paper's experiments.
-
-    Parameters
-    ----------
-    policy
-        "uniform", "degree", "balanced" or "dominant": see `sample_uniform` and the other three.
-    labels
-        (n,) class number of each node, -1 where the label is unknown; such nodes are never drawn.
-    size
-        Number of seeds: an int is a count, a float in (0, 1] a share of the labelled nodes (rounded, at least one).
-    rng
-        Source of randomness.
-    degrees, ratio
-        Needed by "degree" and "dominant" respectively.
-
-    Returns
-    -------
-    (s,) array
-        Positions of the seeds, ascending.
-    """
+    """Draw seeds by a policy of the paper's experiments: uniform, degree, balanced or dominant."""
     match policy:
         case "uniform":
             return sample_uniform(labels, size, rng)

@@ -16,12 +16,10 @@ from isotherm.seeds.encoding import (
     Labels,
     decode_labels,
     encode_labels,
+    index_of_nodes,
     warn_about_classes,
     warn_about_minus_one,
 )
-from isotherm.seeds.series import index_of_nodes
-
-__all__ = ["RareClassWarning", "Seeds", "check_any"]
 
 
 class RareClassWarning(UserWarning):
@@ -32,52 +30,22 @@ class RareClassWarning(UserWarning):
 class Seeds:
     """Known labels: which nodes, and the class of each.
 
-    Attributes
-    ----------
-    nodes
-        (s,) positions of the seeds in the graph, ascending.
-    codes
-        (s,) class number of each seed: the index of its label in `classes`. For a distribution, the most probable
-        class. For a set, the first of its labels, or -1 if the set is empty.
-    classes
-        (K,) sorted labels that have a seed: int64, bool or object (str).
-    table
-        (s, K) temperatures of each seed: the probabilities of its classes, or ones for all labels in its set. None if
-        each seed has one certain label.
-    weights
-        (s,) how far each seed is trusted: a positive number, infinite if the seed is held at its temperature. None if
-        all seeds are held. ``reading.py`` defines them.
-    several
-        Whether each seed has a set of labels, possibly empty.
+    The class of a seed with a distribution is the most probable one. The class of a set is its first label, or -1 if it
+    is empty.
     """
 
-    nodes: Ints
-    codes: Ints
-    classes: Labels
-    table: csr_array | None = None
-    weights: Doubles | None = None
-    several: bool = False
+    nodes: Ints  # (s,) positions in the graph, ascending
+    codes: Ints  # (s,) class number of each seed
+    classes: Labels  # (K,) sorted labels that have a seed
+    table: csr_array | None = None  # (s, K) temperatures; None if each seed has one certain label
+    weights: Doubles | None = None  # (s,) trust, see ``reading.py``: infinite for held seeds; None if all are held
+    several: bool = False  # whether each seed has a set of labels
 
     @classmethod
     def from_labels(cls, labels: Mapping[Any, Any] | Iterable[Any], graph: Graph) -> "Seeds":
-        """Read the seeds of a graph from a mapping or an array.
+        """Read certain labels by node id (a mapping, or a Series with node ids as its index), or one for each node.
 
-        Parameters
-        ----------
-        labels
-            ``{node: label}``, or a pandas Series with node ids as its index; or one label for each node in the order
-            of ``graph.nodes``: an array, a list, a polars Series, or a pandas Series without node ids. For a graph
-            made from a biadjacency matrix, the labels may also be for the rows of the matrix only. `encode_labels`
-            says which values are labels and which mean unknown.
-        graph
-            The graph of these nodes.
-
-        Raises
-        ------
-        ValueError
-            If there are no seeds, if the number of labels does not fit the graph, or if a seed is not in the graph.
-        TypeError
-            If labels are neither int nor str, or some are int and others str.
+        For a graph made from a biadjacency matrix, there may also be one label for each row of the matrix.
         """
         ids = None if isinstance(labels, Mapping) else index_of_nodes(labels, graph, "labels")
         if isinstance(labels, Mapping):
@@ -103,6 +71,10 @@ class Seeds:
             table=None if self.table is None else self.table[places],
             weights=None if self.weights is None else self.weights[places],
         )
+
+    def without(self, places: Ints) -> Self:
+        """The seeds that are not at these positions; all classes are kept."""
+        return self.take(np.delete(np.arange(len(self.codes)), places))
 
     @property
     def n_classes(self) -> int:
@@ -145,9 +117,8 @@ class Seeds:
         """(s, K) the temperatures of the seeds as a sparse matrix: ones where a seed has a certain label."""
         if self.table is not None:
             return self.table
-        return csr_array(
-            (np.ones(len(self.codes)), (np.arange(len(self.codes)), self.codes)), (len(self.codes), self.n_classes)
-        )
+        n = len(self.codes)
+        return csr_array((np.ones(n), (np.arange(n), self.codes)), (n, self.n_classes))
 
     @property
     def unknown(self) -> int | None:
@@ -155,11 +126,7 @@ class Seeds:
         return -1 if self.classes.dtype.kind == "i" else None
 
     def values(self, columns: slice = slice(None)) -> Doubles:
-        """(s, K) temperatures of the boundary, or some of the columns.
-
-        They are 1 for the seed's class, or for each label in its set, and 0 elsewhere. If the seed has a distribution,
-        they are its probabilities.
-        """
+        """(s, K) temperatures of the boundary, or some of the columns."""
         if self.table is not None:
             return self.table[:, columns].toarray()
         return (self.codes[:, None] == np.arange(self.n_classes)[columns]).astype(np.float64)

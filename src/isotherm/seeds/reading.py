@@ -2,7 +2,9 @@
 
 *Distributions.* The label of a seed may be ``{label: probability}``. These probabilities are its temperatures.
 
-*Sets.* A seed may have several labels, or none: its temperature is 1 for each label in its set.
+*Sets.* A seed may have several labels, or none: its temperature is 1 for each label in its set. Sets are given as
+``{node: {label, ...}}``, where an empty set means that the node is known to have no label, or as an indicator matrix of
+shape (n, L), sparse or dense, where an empty row means that the node is unknown.
 
 *Weights of trust.* A seed of weight ``w`` counts ``w`` times as much as all its neighbours together: a random walk that
 arrives at the seed ends there with probability ``w / (1 + w)``. An infinite weight means that the seed is held at its
@@ -18,44 +20,23 @@ from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles, Ints
 from isotherm.graphs import Graph
-from isotherm.seeds.encoding import Labels, encode_labels, warn_about_classes, warn_about_minus_one
+from isotherm.seeds.encoding import Labels, encode_labels, index_of_nodes, warn_about_classes, warn_about_minus_one
 from isotherm.seeds.known import Seeds, check_any
-from isotherm.seeds.series import index_of_nodes
-
-__all__ = ["as_seeds", "has_label_sets", "label_sets", "seed_weights", "soft_seeds"]
 
 LARGEST_WEIGHT = 1e15  # larger weights count as infinite: the difference is below rounding
 SUM_TOLERANCE = 1e-6  # how far a sum of probabilities may be from 1
 
 
 def as_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
-    """Seeds from labels of any kind; `soft_seeds` and `label_sets` say which there are."""
+    """Seeds from labels of any kind, and weights as `seed_weights` reads them."""
     if isinstance(labels, Seeds):
         return labels
     return (label_sets if has_label_sets(labels) else soft_seeds)(labels, graph, weight)
 
 
 def soft_seeds(labels: Any, graph: Graph, weight: Any = None) -> Seeds:
-    """Read seeds, some of which may be soft.
+    """Seeds from labels as in `Seeds.from_labels`, or from ``{node: {label: probability}}``.
 
-    Parameters
-    ----------
-    labels
-        As in `Seeds.from_labels`; in a mapping a label may also be a distribution, ``{node: {label: probability}}``.
-    graph
-        The graph of these nodes.
-    weight
-        ``{node: weight}``, or a pandas Series with node ids as its index; seeds that it leaves out have infinite
-        weight. Or an array with a weight for each node of the graph, or one weight for all seeds. None means infinite.
-        A node of weight 0 is not a seed.
-
-    Raises
-    ------
-    ValueError
-        As in `Seeds.from_labels`, and if probabilities are negative or do not add up to 1, or a weight is negative.
-
-    Examples
-    --------
     >>> rod = Graph.from_edges(list("abc"), list("bcd"))
     >>> seeds = soft_seeds({"a": {"hot": 0.75, "cold": 0.25}, "d": "cold"}, rod, {"d": 2.5})
     >>> seeds.values(), seeds.weights
@@ -110,7 +91,7 @@ def _without_empty_classes(seeds: Seeds) -> Seeds:
 
 
 def seed_weights(weight: Any, nodes: Ints, graph: Graph) -> Doubles:
-    """(s,) the weights of the seeds; very large ones become infinite."""
+    """(s,) the weights of the seeds, from weights by node id (infinite if left out), for each node, or one for all."""
     everywhere = np.full(graph.n_nodes, np.inf)
     if isinstance(weight, Mapping):
         places = graph.index(list(weight))
@@ -141,22 +122,8 @@ def has_label_sets(labels: Any) -> bool:
 
 
 def label_sets(labels: Any, graph: Graph, weight: Any = None, *, known: Labels | None = None) -> Seeds:
-    """Read seeds with several labels each.
+    """Read sets of labels; the labels in ``known`` are classes even if no node of a mapping has them.
 
-    Parameters
-    ----------
-    labels
-        ``{node: {label, ...}}``, where an empty set means that the node is known to have no label; or an indicator
-        matrix of shape (n, L), sparse or dense, where an empty row means that the node is unknown.
-    graph
-        The graph of these nodes.
-    weight
-        How far the seeds are trusted, as in `soft_seeds`.
-    known
-        Labels to include among the classes, even if no node of a mapping has them.
-
-    Examples
-    --------
     >>> seeds = label_sets({"a": {"red", "round"}, "b": set()}, Graph.from_edges(["a", "b"], ["b", "c"]))
     >>> seeds.classes, seeds.values()
     (array(['red', 'round'], dtype=object), array([[1., 1.],
@@ -182,10 +149,9 @@ def _sets_from_mapping(labels: Mapping[Any, Any], graph: Graph, more: Iterable[A
     rows = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
     warn_about_minus_one(label for each in sets for label in each)
     codes, classes = encode_labels([*(label for each in sets for label in each), *more])
-    codes = codes[: len(rows)]
-    rows = rows[codes >= 0]
-    ones = np.ones(len(rows))
-    return graph.index(list(given)), csr_array((ones, (rows, codes[codes >= 0])), (len(sets), len(classes))), classes
+    known = codes[: len(rows)] >= 0
+    places = rows[known], codes[: len(rows)][known]
+    return graph.index(list(given)), csr_array((np.ones(known.sum()), places), (len(sets), len(classes))), classes
 
 
 def _sets_from_matrix(labels: Any, graph: Graph) -> tuple[Ints, csr_array, Labels]:

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,8 +20,6 @@ from isotherm.study.methods import METHODS, Method
 from isotherm.study.scores import Scores, Tally
 from isotherm.study.tasks import Draw, Task, draw_seeds
 
-__all__ = ["Comparison", "Curve", "compare"]
-
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
 FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
 LEAST = 3  # fewest labels on the learning curve
@@ -28,22 +27,12 @@ LEAST = 3  # fewest labels on the learning curve
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """How well Isotherm found the hidden labels, with more and more seeds.
+    """How well Isotherm found the hidden labels, with more and more seeds."""
 
-    Attributes
-    ----------
-    method : str
-        The method: Isotherm, with features if there are any.
-    seeds : ndarray of shape (sizes,)
-        Number of seeds.
-    accuracy, macro_f1 : ndarray of shape (sizes, runs)
-        Scores.
-    """
-
-    method: str
-    seeds: Ints
-    accuracy: Doubles
-    macro_f1: Doubles
+    method: str  # Isotherm, with features if there are any
+    seeds: Ints  # (sizes,) number of seeds
+    accuracy: Doubles  # (sizes, runs)
+    macro_f1: Doubles  # (sizes, runs)
 
     @property
     def gain(self) -> tuple[float, float]:
@@ -56,26 +45,14 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The result of `compare`.
-
-    Attributes
-    ----------
-    methods : dict
-        Scores by the name of the method.
-    left_out : dict
-        Methods that were not run, and why.
-    seeds, hidden, classes : int
-        Number of labels that were shown, of those that were hidden, and of classes.
-    curve : Curve
-        Scores with fewer seeds.
-    """
+    """The result of `compare`."""
 
     methods: dict[str, Scores]
-    left_out: dict[str, str]
-    seeds: int
-    hidden: int
+    left_out: dict[str, str]  # why a method was not run
+    seeds: int  # number of labels shown
+    hidden: int  # number of labels hidden
     classes: int
-    curve: Curve
+    curve: Curve  # scores with fewer seeds
 
     @property
     def ranked(self) -> dict[str, Scores]:
@@ -100,41 +77,6 @@ class Comparison:
     def _mean(self, name: str) -> float:
         scores = self.methods[name]
         return float(scores.accuracy.mean() + scores.macro_f1.mean())
-
-
-@dataclass
-class _Bench:
-    """The draws of a task, and how much of the work is done."""
-
-    draws: list[list[Draw]]  # by number of seeds, the largest last
-    total: int
-    progress: Progress | None
-    done: int = 0
-
-    def all_scores(self, methods: Iterable[Method], left_out: dict[str, str]) -> dict[str, Scores]:
-        """The scores of each method on the largest draws; a peer that fails is left out."""
-        found = {}
-        for method in methods:
-            try:
-                found[method.name] = self.scores(method, self.draws[-1])
-            except Exception as error:
-                if method.ours:
-                    raise
-                left_out[method.name] = f"failed: {str(error) or type(error).__name__}"
-        return found
-
-    def scores(self, method: Method, draws: Iterable[Draw]) -> Scores:
-        """The scores of a method on some draws."""
-        began, tally = time.process_time(), Tally()
-        for draw in draws:
-            with warnings.catch_warnings():
-                if not method.ours:
-                    warnings.simplefilter("ignore")  # about their own internals
-                tally.add(draw, method.run(draw.task, draw))
-            self.done += 1
-            if self.progress is not None:
-                self.progress(self.done, self.total)
-        return tally.result((time.process_time() - began) / len(tally.scores))
 
 
 def compare(
@@ -183,10 +125,32 @@ def compare(
     _check_labels(len(known.codes), known.n_classes, fraction)
     chosen, left_out = _methods(task, peers)
     draws = _draws(task, fraction, runs, random_state)
-    bench = _Bench(draws, runs * (len(chosen) + len(draws) - 1), progress)
-    found = bench.all_scores(chosen, left_out)
+    total, finished = runs * (len(chosen) + len(draws) - 1), count(1)
+
+    def run(method: Method, some: list[Draw]) -> Scores:
+        began, tally = time.process_time(), Tally()
+        for draw in some:
+            with warnings.catch_warnings():
+                if not method.ours:
+                    warnings.simplefilter("ignore")  # about their own internals
+                tally.add(draw, method.run(task, draw))
+            if progress is not None:
+                progress(next(finished), total)
+        return tally.result((time.process_time() - began) / len(some))
+
+    found = {}
+    for method in chosen:
+        try:
+            found[method.name] = run(method, draws[-1])
+        except Exception as error:
+            if method.ours:
+                raise
+            left_out[method.name] = f"failed: {str(error) or type(error).__name__}"
+    rich = next((name for name in found if METHODS[name].ours and METHODS[name].features), "Isotherm")
+    scores = [*(run(METHODS[rich], fewer) for fewer in draws[:-1]), found[rich]]
+    seeds = np.array([round(float(np.mean([len(draw.seeds) for draw in each]))) for each in draws], dtype=np.int64)
+    curve = Curve(rich, seeds, np.array([s.accuracy for s in scores]), np.array([s.macro_f1 for s in scores]))
     last = draws[-1][0]
-    curve = _curve(bench, found)
     return Comparison(found, left_out, len(last.seeds), int(last.scored.sum()), known.n_classes, curve)
 
 
@@ -206,28 +170,15 @@ def _methods(task: Task, peers: bool) -> tuple[list[Method], dict[str, str]]:
 
 
 def _draws(task: Task, fraction: float, runs: int, random_state: int) -> list[list[Draw]]:
-    """Draws with fewer seeds, then those with the fraction asked for; a larger draw has the seeds of a smaller one.
-
-    All are scored where the largest is.
-    """
+    """Draws with fewer seeds, each part of a larger one, then the largest; all are scored where the largest is."""
     largest = [draw_seeds(task, partial(sample_two_classes, size=fraction), [random_state, run]) for run in range(runs)]
+
+    def fewer(run: int, part: float) -> Draw:
+        rng = np.random.default_rng([random_state, run])
+        return Draw.of(task, sample_two_classes(largest[run].known, part, rng), largest[run].scored)
+
     shares = [part for part in FEWER if part * len(largest[0].seeds) >= LEAST]
-    smaller = [[_fewer(task, draw, part, [random_state, run]) for run, draw in enumerate(largest)] for part in shares]
-    return [*smaller, largest]
-
-
-def _fewer(task: Task, draw: Draw, part: float, key: list[int]) -> Draw:
-    return Draw.of(task, sample_two_classes(draw.known, part, np.random.default_rng(key)), draw.scored)
-
-
-def _curve(bench: _Bench, found: dict[str, Scores]) -> Curve:
-    """Isotherm by default, with features if it can use them, from few seeds to as many as in the table."""
-    rich = [name for name in found if METHODS[name].ours and METHODS[name].features]
-    name = next(iter(rich), "Isotherm")
-    scores = [bench.scores(METHODS[name], draws) for draws in bench.draws[:-1]] + [found[name]]
-    seeds = [round(float(np.mean([len(draw.seeds) for draw in draws]))) for draws in bench.draws]
-    accuracy, macro_f1 = (np.array([getattr(each, figure) for each in scores]) for figure in ("accuracy", "macro_f1"))
-    return Curve(name, np.array(seeds, dtype=np.int64), accuracy, macro_f1)
+    return [*([fewer(run, part) for run in range(runs)] for part in shares), largest]
 
 
 def _check_labels(known: int, classes: int, fraction: float) -> None:

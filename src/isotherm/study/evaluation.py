@@ -19,30 +19,18 @@ from isotherm.study.methods import by_rules, classifiers
 from isotherm.study.scores import Scores, Tally
 from isotherm.study.tasks import Draw, Task, draw_seeds
 
-__all__ = ["Evaluation", "evaluate"]
-
 Progress: TypeAlias = Callable[[int, int], None]  # number of runs done, and in total
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """The result of `evaluate`.
-
-    Attributes
-    ----------
-    rules : dict
-        Scores by the name of the rule.
-    classes : ndarray of shape (K,)
-        All labels, sorted.
-    seeds, hidden, unreached : ndarray of shape (runs,)
-        Number of labels that were shown, of those that were hidden, and of hidden labels of unreached nodes.
-    """
+    """The result of `evaluate`."""
 
     rules: dict[str, Scores]
-    classes: Labels
-    seeds: Ints
-    hidden: Ints
-    unreached: Ints
+    classes: Labels  # (K,) all labels, sorted
+    seeds: Ints  # (runs,) number of labels shown
+    hidden: Ints  # (runs,) number of labels hidden
+    unreached: Ints  # (runs,) number of hidden labels of unreached nodes
 
     @property
     def calibrated(self) -> bool:
@@ -111,7 +99,7 @@ def evaluate(
     task = Task(graph, codes_of_nodes(known, graph.n_nodes))
     protocol = partial(sample, policy, size=fraction, degrees=graph.degrees)
     tallies = {rule: Tally() for rule in rules}
-    seeds, hidden = [], []
+    draws = []
     for run in range(runs):
         draw = draw_seeds(task, protocol, [random_state, run])
         _check_draw(draw)
@@ -122,19 +110,14 @@ def evaluate(
                     estimator.set_params(class_weight={code: weights[code] for code in present})
         for rule, found in by_rules(estimators, task, draw, rules).items():
             tallies[rule].add(draw, found)
-        seeds.append(len(draw.seeds))
-        hidden.append(np.count_nonzero(draw.scored))
+        draws.append((len(draw.seeds), np.count_nonzero(draw.scored)))
         if progress is not None:
             progress(run + 1, runs)
     scored = {rule: tally for rule, tally in tallies.items() if tally.scores}
+    seeds, hidden = np.array(draws, dtype=np.int64).T
     unlabelled = np.array([each.unlabelled for each in next(iter(scored.values())).scores])
-    return Evaluation(
-        {rule: tally.result() for rule, tally in scored.items()},
-        known.classes,
-        np.array(seeds, dtype=np.int64),
-        np.array(hidden, dtype=np.int64),
-        np.rint(unlabelled * hidden).astype(np.int64),
-    )
+    unreached = np.rint(unlabelled * hidden).astype(np.int64)
+    return Evaluation({rule: tally.result() for rule, tally in scored.items()}, known.classes, seeds, hidden, unreached)
 
 
 def _check_draw(draw: Draw) -> None:

@@ -9,12 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from isotherm.arrays import Doubles, Mask
 from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.graph_classifier import GraphClassifier
@@ -28,10 +27,6 @@ from isotherm.seeds import RareClassWarning
 from isotherm.study import peers
 from isotherm.study.scores import Answer, answer
 from isotherm.study.tasks import Draw, Task
-
-__all__ = ["DEFAULT", "METHODS", "Method", "by_rule", "by_rules", "classifiers", "most_probable", "with_evidence"]
-
-Run: TypeAlias = Callable[[Task, Draw], Answer]
 
 DEFAULT = "balanced"  # the rule of the classifier that users get
 COVERAGE = 0.9
@@ -70,23 +65,21 @@ def classifiers(rules: tuple[str, ...], parameters: Mapping[str, Any]) -> list[G
 
 
 def by_rules(estimators: Iterable[GraphClassifier], task: Task, draw: Draw, rules: Iterable[str]) -> dict[str, Answer]:
-    """The answer of each rule, from one fit of each classifier; with confidence if that is calibrated.
-
-    If not all temperatures are kept, each rule on temperatures needs its own fit, and only one decision is scored.
-    """
+    """The answer of each rule, from one fit of each classifier; with confidence if that is calibrated."""
     found: dict[str, Answer] = {}
     with _expected_warnings():
         for estimator in estimators:
             own: Mapping[str, Any] = DECISIONS if isinstance(estimator, NodeClassifier) else RULES
             clf = clone(estimator).fit(task.graph, draw.known)
             kept = clf.fitted_.outcome.kept
-            chances = _probabilities(clf) if kept else None
+            chances = np.asarray(clf.predict_proba()) if kept and clf.settings.calibration is not None else None
             for rule in filter(own.__contains__, rules):
                 if kept:
                     codes = clf.fitted_.outcome_by(own[rule]).codes
                     confidence = None if chances is None else at_codes(chances, codes)
                     found[rule] = Answer(np.where(codes >= 0, clf.classes_[codes], -1), confidence, beyond_links=True)
                     continue
+                # Without all temperatures each rule needs its own fit, and only one decision is scored.
                 if clf.rule_ != rule and isinstance(clf, DirichletClassifier):
                     clf = clone(estimator).set_params(rule=rule).fit(task.graph, draw.known)
                 if clf.rule_ == rule:
@@ -94,22 +87,14 @@ def by_rules(estimators: Iterable[GraphClassifier], task: Task, draw: Draw, rule
     return found
 
 
-def _probabilities(clf: GraphClassifier) -> Doubles | None:
-    return None if clf.settings.calibration is None else np.asarray(clf.predict_proba())
-
-
 def _answer(task: Task, draw: Draw, estimator: GraphClassifier, *, sets: bool, **fit: Any) -> Answer:
     with _expected_warnings():
         clf = estimator.fit(task.graph, draw.known, **fit)
-        possible = _possible(task, clf) if sets else None
+        possible = None
+        if sets:
+            possible = np.zeros((len(task.truth), task.n_classes), dtype=bool)  # classes without seeds are in no set
+            possible[:, clf.classes_] = clf.predict_set(COVERAGE)
         return Answer(clf.labels_, clf.confidence_, possible, beyond_links="features" in fit)
-
-
-def _possible(task: Task, clf: GraphClassifier) -> Mask:
-    """Prediction sets over all classes of the task; classes without seeds are in none."""
-    sets = np.zeros((len(task.truth), task.n_classes), dtype=bool)
-    sets[:, clf.classes_] = clf.predict_set(COVERAGE)
-    return sets
 
 
 @contextmanager
@@ -123,24 +108,12 @@ def _expected_warnings() -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to find labels.
+    """A way to find labels."""
 
-    Attributes
-    ----------
-    name
-        The name in tables.
-    run
-        From a task and a draw to an answer.
-    needs
-        The package that must be installed.
-    features
-        Whether it needs features of the nodes.
-    """
-
-    name: str
-    run: Run
-    needs: str = "isotherm"
-    features: bool = False
+    name: str  # in tables
+    run: Callable[[Task, Draw], Answer]
+    needs: str = "isotherm"  # the package that must be installed
+    features: bool = False  # whether it needs features of the nodes
 
     @property
     def ours(self) -> bool:

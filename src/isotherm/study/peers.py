@@ -24,18 +24,6 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.study.scores import Answer, answer
 from isotherm.study.tasks import Draw, Task
 
-__all__ = [
-    "correct_and_smooth",
-    "feature_regression",
-    "graph_learning",
-    "hop_regression",
-    "label_spreading",
-    "network_classifier",
-    "simple_graph_convolution",
-    "spectral_regression",
-    "torch_propagation",
-]
-
 ALPHA = 0.8
 STEPS = 50  # the error is then below 0.8 ** 50 = 1e-5
 PROPAGATION_LAYERS, PROPAGATION_ALPHA = 50, 0.9
@@ -49,45 +37,40 @@ CHUNK = 1000  # rows per product
 def label_spreading(task: Task, draw: Draw) -> Answer:
     """Zhou et al. 2004: F <- alpha S F + (1 - alpha) Y, with S the symmetrically normalised weights."""
     classes, start = one_hot(draw)
-    found = spread(normalised(task), start, alpha=ALPHA)
+    found = spread(normalised(task), start)
     mass = found.sum(axis=1, keepdims=True)
     return answer(classes, np.divide(found, mass, out=np.zeros_like(found), where=mass > 0))
 
 
 def correct_and_smooth(task: Task, draw: Draw) -> Answer:
-    """Huang et al. 2021, with the scaling of its authors, on the regression over [X, PX, P^2 X].
-
-    The errors at the seeds are spread and subtracted; then the corrected probabilities are spread, with the seeds held
-    at their labels.
-    """
+    """Huang et al. 2021, with the scaling of its authors, on the regression over [X, PX, P^2 X]."""
     classes, start = one_hot(draw)
     base = hop_probabilities(task, draw)  # (n, k)
     weights = normalised(task)
+    # The errors at the seeds are spread and subtracted.
     wrong = np.zeros_like(base)
     wrong[draw.seeds] = start[draw.seeds] - base[draw.seeds]
-    error = spread(weights, wrong, alpha=ALPHA)
+    error = spread(weights, wrong)
     size = np.abs(wrong[draw.seeds]).sum(axis=1).mean()
     reach = np.abs(error).sum(axis=1, keepdims=True)
     scale = np.divide(size, reach, out=np.zeros_like(reach), where=reach > 0)
     corrected = base + np.where(scale > 1000, 1.0, scale) * error
+    # Then the corrected probabilities are spread, with the seeds held at their labels.
     corrected[draw.seeds] = start[draw.seeds]
-    smooth = np.clip(spread(weights, corrected, alpha=ALPHA), 0, 1)
-    return answer(classes, smooth, beyond_links=True, proper=False)
+    return answer(classes, np.clip(spread(weights, corrected), 0, 1), beyond_links=True, proper=False)
 
 
 def one_hot(draw: Draw) -> tuple[Ints, Doubles]:
     """The k classes of the seeds, and (n, k) their one-hot labels; rows of other nodes are 0."""
-    classes, codes = np.unique(draw.known[draw.seeds], return_inverse=True)
-    start = np.zeros((len(draw.known), len(classes)))
-    start[draw.seeds, codes] = 1
-    return classes, start
+    classes, codes = _numbered(draw)
+    return classes, (codes[:, None] == np.arange(len(classes))).astype(np.float64)
 
 
-def spread(weights: csr_array, start: Doubles, *, alpha: float) -> Doubles:
+def spread(weights: csr_array, start: Doubles) -> Doubles:
     """(1 - alpha) (I - alpha S)^-1 applied to a start, by iteration."""
     found = start
     for _ in range(STEPS):
-        found = alpha * (weights @ found) + (1 - alpha) * start
+        found = ALPHA * (weights @ found) + (1 - ALPHA) * start
     return found
 
 
@@ -99,15 +82,16 @@ def normalised(task: Task) -> csr_array:
 def feature_regression(task: Task, draw: Draw) -> Answer:
     """Logistic regression on the features alone, in rows of unit length."""
     rows = unit_features(task)
-    classes, weights, shift = _fit(_dense(rows[draw.seeds]), draw, PENALTIES["features"])
+    classes, weights, shift = _fit(rows[draw.seeds].toarray(), draw, PENALTIES["features"])
     return answer(classes, _probabilities(rows @ weights + shift), beyond_links=True)
 
 
 def simple_graph_convolution(task: Task, draw: Draw) -> Answer:
     """SGC (Wu et al. 2019): regression on S^2 X; S has the symmetrically normalised weights and a loop at each node."""
-    rows, step = unit_features(task), task.shared("convolution", lambda: _convolution(task))
-    at_seeds = _dense(csr_array(step[draw.seeds] @ step) @ rows)
-    classes, weights, shift = _fit(at_seeds, draw, PENALTIES["convolution"])
+    rows = unit_features(task)
+    step = task.shared("convolution", lambda: _symmetric(csr_array(task.matrix) + eye_array(rows.shape[0])))
+    at_seeds = csr_array(step[draw.seeds] @ step) @ rows
+    classes, weights, shift = _fit(at_seeds.toarray(), draw, PENALTIES["convolution"])
     return answer(classes, _probabilities(step @ (step @ (rows @ weights)) + shift), beyond_links=True)
 
 
@@ -123,7 +107,7 @@ def hop_probabilities(task: Task, draw: Draw) -> Doubles:
     lengths = task.shared("lengths", lambda: [_row_lengths(rows, [mean] * hops) for hops in range(3)])
     near = csr_array(mean[draw.seeds])
     parts = rows[draw.seeds], near @ rows, csr_array(near @ mean) @ rows
-    blocks = [_scaled(_dense(part), length[draw.seeds]) for part, length in zip(parts, lengths, strict=True)]
+    blocks = [_scaled(part.toarray(), length[draw.seeds]) for part, length in zip(parts, lengths, strict=True)]
     _, weights, shift = _fit(np.hstack(blocks), draw, PENALTIES["hops"])
     here, one_away, two_away = (rows @ part for part in np.split(weights, 3))
     scores = here, mean @ one_away, mean @ (mean @ two_away)
@@ -171,10 +155,6 @@ def _mean(task: Task) -> csr_array:
     return csr_array(diags_array(inverse) @ weights)
 
 
-def _convolution(task: Task) -> csr_array:
-    return _symmetric(csr_array(task.matrix) + eye_array(task.matrix.shape[0]))
-
-
 def _symmetric(weights: csr_array) -> csr_array:
     """D^-1/2 A D^-1/2."""
     degrees = weights.sum(axis=1)
@@ -193,10 +173,10 @@ def _row_lengths(rows: csr_array, steps: list[csr_array]) -> Doubles:
     """The length of each row of the features after some means over neighbours, which are not kept."""
     lengths = np.zeros(rows.shape[0])
     for begin in range(0, rows.shape[0], CHUNK):
-        part: csr_array | None = None
-        for step in steps:
-            part = csr_array(step[begin : begin + CHUNK]) if part is None else csr_array(part @ step)
-        values = rows[begin : begin + CHUNK] if part is None else part @ rows
+        first, *others = (*steps, rows)
+        values = csr_array(first[begin : begin + CHUNK])
+        for step in others:
+            values = csr_array(values @ step)
         lengths[begin : begin + CHUNK] = np.sqrt(values.multiply(values).sum(axis=1))
     return lengths
 
@@ -204,10 +184,6 @@ def _row_lengths(rows: csr_array, steps: list[csr_array]) -> Doubles:
 def _scaled(values: Doubles, lengths: Doubles) -> Doubles:
     """Rows divided by their lengths."""
     return values / np.where(lengths > 0, lengths, 1)[:, None]
-
-
-def _dense(rows: csr_array) -> Doubles:
-    return np.asarray(rows.toarray())
 
 
 def network_classifier(task: Task, draw: Draw, name: str) -> Answer:
@@ -225,11 +201,8 @@ def graph_learning(task: Task, draw: Draw, name: str) -> Answer:
     """Laplace learning, Poisson learning or random walks of GraphLearning."""
     classes, codes = _numbered(draw)
     values = np.full((len(codes), len(classes)), -np.inf)
-    if name != "poisson":
-        _learn(task, name, np.flatnonzero(draw.reached), codes, values)
-    else:
-        for part in _parts(task, draw):
-            _learn(task, name, part, codes, values)
+    for part in _parts(task, draw) if name == "poisson" else [np.flatnonzero(draw.reached)]:
+        _learn(task, name, part, codes, values)
     return answer(classes, values, proper=False)
 
 

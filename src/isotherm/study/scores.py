@@ -14,84 +14,41 @@ from isotherm.labelling.metrics import accuracy, macro_f1
 from isotherm.probability.trial import Reliability, reliability
 from isotherm.study.tasks import Draw
 
-__all__ = ["Answer", "Score", "Scores", "Tally", "answer", "calibration_error", "claims", "class_scores", "score"]
-
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What a method says about the nodes.
+    """What a method says about the nodes."""
 
-    Attributes
-    ----------
-    labels
-        (n,) class of each node, -1 where the method has none.
-    confidence
-        (n,) the probability of that class, if the method has probabilities.
-    sets
-        (n, K) the classes that a node may have with a probability of 90%, if the method has such sets.
-    beyond_links
-        Whether labels of nodes that no seed reaches count: the method knows more than the links, or gives no label
-        there.
-    """
-
-    labels: Ints
-    confidence: Doubles | None = None
-    sets: Mask | None = None
-    beyond_links: bool = False
+    labels: Ints  # (n,) class of each node, -1 where the method has none
+    confidence: Doubles | None = None  # (n,) probability of that class
+    sets: Mask | None = None  # (n, K) prediction sets with a coverage of 90 %
+    beyond_links: bool = False  # labels of unreached nodes count: the method uses more than links, or has none there
 
 
 @dataclass(frozen=True)
 class Score:
-    """How good an answer is, on the labels that were hidden.
-
-    Attributes
-    ----------
-    accuracy, macro_f1
-        Nodes without a label that counts are wrong. Macro-F1 is the mean over classes that are hidden or predicted.
-    guessed
-        The accuracy if guesses at unreached nodes count.
-    unlabelled
-        The share of hidden labels for which there was no answer that counts.
-    calibration_error
-        Expected calibration error of the labels that count; NaN without probabilities.
-    coverage, set_size
-        How often the true class of a reached node is in its set, and the mean size of sets; NaN without sets.
-    """
+    """How good an answer is on the hidden labels; a node without a label that counts is wrong."""
 
     accuracy: float
-    macro_f1: float
-    guessed: float
-    unlabelled: float
-    calibration_error: float = np.nan
-    coverage: float = np.nan
-    set_size: float = np.nan
+    macro_f1: float  # mean over classes that are hidden or predicted
+    guessed: float  # accuracy if guesses at unreached nodes count
+    unlabelled: float  # share of hidden labels without an answer that counts
+    calibration_error: float = np.nan  # expected calibration error of the labels that count; NaN without probabilities
+    coverage: float = np.nan  # how often the true class of a reached node is in its set; NaN without sets
+    set_size: float = np.nan  # mean
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """How well a rule or a method found the hidden labels, draw by draw.
-
-    Attributes
-    ----------
-    accuracy, macro_f1, calibration_error : ndarray of shape (runs,)
-        As in `Score`.
-    micro_f1 : ndarray of shape (runs,)
-        F1 over all classes together.
-    confusion : csr_array of shape (K, K + 1)
-        Nodes by true and predicted class, over all runs; the last column counts nodes without a label that counts.
-    reliability : Reliability
-        The reliability diagram over all runs; empty without probabilities.
-    seconds : float
-        CPU seconds for a draw, the mean; NaN if they were not measured.
-    """
+    """How well a rule or a method found the hidden labels; arrays have shape (runs,)."""
 
     accuracy: Doubles
     macro_f1: Doubles
     calibration_error: Doubles
-    micro_f1: Doubles
-    confusion: csr_array
-    reliability: Reliability
-    seconds: float = np.nan
+    micro_f1: Doubles  # F1 over all classes together
+    confusion: csr_array  # (K, K + 1) nodes by true and predicted class, over all runs; last column: none that counts
+    reliability: Reliability  # over all runs; empty without probabilities
+    seconds: float = np.nan  # mean CPU seconds for a draw; NaN if not measured
 
 
 class Tally:
@@ -124,11 +81,7 @@ class Tally:
 
 
 def answer(classes: Ints, probabilities: Floats, *, beyond_links: bool = False, proper: bool = True) -> Answer:
-    """The class with the largest value at each node; rows that are all 0, NaN or infinite have none.
-
-    ``classes`` (k,) are the classes of the columns. Unless the values are ``proper`` probabilities, they give no
-    confidence.
-    """
+    """The class (k,) of the largest value in each row, none if all are 0, NaN or infinite; a confidence if proper."""
     values = np.where(np.isnan(probabilities), -np.inf, probabilities)
     best = values.argmax(axis=1)
     some = (np.isfinite(values) & (values != 0)).any(axis=1)

@@ -24,8 +24,6 @@ from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable
 if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
 
-__all__ = ["HiddenAccuracy", "LabelSplit", "cross_val_score", "hidden_accuracy"]
-
 Scoring: TypeAlias = Callable[[Labels, Labels], float]
 FOLDS = 5  # in `hidden_accuracy`
 
@@ -64,11 +62,7 @@ class LabelSplit:
     """
 
     def __init__(
-        self,
-        n_splits: int = 5,
-        *,
-        stratified: bool = True,
-        random_state: np.random.Generator | int | None = None,
+        self, n_splits: int = 5, *, stratified: bool = True, random_state: np.random.Generator | int | None = None
     ) -> None:
         if n_splits < 2:
             raise ParameterError("{n_splits}, but at least two folds are needed", n_splits=Option("n_splits", n_splits))

@@ -14,8 +14,6 @@ from isotherm.arrays import Ints, Mask
 from isotherm.graphs import Graph
 from isotherm.seeds.hiding import sample_per_class, sample_two_classes, show
 
-__all__ = ["PROTOCOLS", "Draw", "Protocol", "Task", "draw_seeds"]
-
 T = TypeVar("T")
 Protocol: TypeAlias = Callable[..., Ints]  # called with (n,) classes and rng=..., gives positions of seeds
 
@@ -28,27 +26,13 @@ PROTOCOLS: dict[str, Protocol] = {
 
 @dataclass(eq=False)
 class Task:
-    """A graph with known labels.
-
-    Attributes
-    ----------
-    graph
-        The graph, as Isotherm gets it.
-    truth
-        (n,) the class of each node, 0 to K-1; -1 where it is unknown.
-    features
-        (n, d) features of the nodes, if there are any.
-    costs
-        CPU seconds that it took to make what `shared` keeps.
-    used
-        The keys asked of `shared` since this set was last emptied.
-    """
+    """A graph with known labels."""
 
     graph: Graph
-    truth: Ints
-    features: csr_array | None = None
-    costs: dict[str, float] = field(default_factory=dict)
-    used: set[str] = field(default_factory=set)
+    truth: Ints  # (n,) class of each node, 0 to K-1; -1 where unknown
+    features: csr_array | None = None  # (n, d)
+    costs: dict[str, float] = field(default_factory=dict)  # CPU seconds to make what `shared` keeps, by key
+    used: set[str] = field(default_factory=set)  # keys asked of `shared` since this set was last emptied
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -81,24 +65,12 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Draw:
-    """What a method sees of a task, and where it is scored.
-
-    Attributes
-    ----------
-    task
-        The task.
-    seeds
-        Positions of the seeds.
-    known
-        (n,) the class of each seed, -1 elsewhere.
-    scored
-        (n,) labelled nodes that are not seeds.
-    """
+    """What a method sees of a task, and where it is scored."""
 
     task: Task
-    seeds: Ints
-    known: Ints
-    scored: Mask
+    seeds: Ints  # positions
+    known: Ints  # (n,) class of each seed, -1 elsewhere
+    scored: Mask  # (n,) labelled nodes that are not seeds
 
     @classmethod
     def of(cls, task: Task, seeds: Ints, scored: Mask | None = None) -> "Draw":

@@ -13,8 +13,6 @@ from isotherm.equilibrium.solvers.elimination import Elimination
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL, Convergence, Iteration
 from isotherm.equilibrium.solvers.system import Request, Solution, Solver, System
 
-__all__ = ["Auto", "ImpatientCG", "Patience"]
-
 DIRECT_NODES = 1000  # up to this many interior nodes, a direct solve is as fast as any other
 ELIMINATION_DEGREE = 2.7  # below this mean degree elimination is fastest: roads, trees, chains
 PROBE_DEGREE = 8  # below this mean degree cg may stall, so it is first tried on one column,
@@ -31,8 +29,7 @@ class Auto:
     """
 
     def __init__(self, system: System, n_threads: int | None = None) -> None:
-        self.system = system
-        self.n_threads = n_threads
+        self.system, self.n_threads = system, n_threads
         self._chosen: Solver | None = None
 
     def solve(self, request: Request) -> Solution:
@@ -59,10 +56,7 @@ class Auto:
         return ImpatientCG(self.system, self.n_threads)
 
     def _stalls(self, request: Request, tol: float) -> bool:
-        """Whether elimination is clearly faster than cg, judged by the graph or by a trial run on one column.
-
-        Heat moves one edge per iteration of cg, so the distance to the farthest node is the least number of iterations.
-        """
+        """Whether elimination is clearly faster than cg, judged by the graph or by a trial run on one column."""
         if self.system.mean_degree >= PROBE_DEGREE:
             return False
         if self.system.mean_degree < ELIMINATION_DEGREE:
@@ -71,6 +65,7 @@ class Auto:
             return self.system.mean_degree < SMALL_DEGREE
         columns, source = request.values.shape[1], request.source
         cost = _cost_of_elimination(self.system, kernels.width(columns))
+        # heat moves one edge per iteration of cg: the distance to the farthest node is the least number of iterations
         if self.system.depth(int(cost) + 1) > cost:
             return True
         probe = ImpatientCG(self.system, self.n_threads, columns=columns)
@@ -88,13 +83,11 @@ class Patience:
     absorption column it was 1.1 to 4 times too much on nine graphs of mean degree 8 and more, and anything from 2 times
     too little to 5 times too much on seven sparse ones. The former rarely gain by elimination, so two checks in a row
     have to agree.
-
-    ``tol`` is the error at which cg is done, ``cost`` the cost of elimination in iterations of cg, and ``dense`` says
-    whether the mean degree of the graph is at least `PROBE_DEGREE`.
     """
 
     def __init__(self, tol: float, cost: float, *, dense: bool) -> None:
-        self.tol, self.cost, self.dense = tol, cost, dense
+        self.tol, self.cost = tol, cost  # the error at which cg is done; the cost of elimination in iterations of cg
+        self.dense = dense  # whether the mean degree of the graph is at least PROBE_DEGREE
         self._slow = False  # at the last check
         self._logs: list[tuple[float, float]] = []
 
@@ -116,15 +109,12 @@ class Patience:
 
 
 class ImpatientCG(ConjugateGradient):
-    """Conjugate gradient that gives up when it loses `Patience`.
-
-    ``columns`` is the number of columns for which elimination would be used; by default the width of this solve.
-    """
+    """Conjugate gradient that gives up when it loses `Patience`."""
 
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
         super().__init__(system, n_threads)
         self.gave_up = False
-        self._columns = columns
+        self._columns = columns  # for which elimination would be used; by default the width of this solve
         self._followed: Convergence | None = None
         self._patience: Patience
 
@@ -146,12 +136,8 @@ def _extrapolated(to_go: float, logs: Doubles) -> float:
 
 
 def _cost_of_elimination(system: System, width: int) -> float:
-    """What elimination costs, in iterations of cg on a block of the same width.
-
-    On twenty graphs it was 24 to 420 iterations. A hub with many leaves is cheap to eliminate, hubs that are joined to
-    each other are not.
-    """
-    return 45 + 10 * system.lesser_degree / width**0.5
+    """What elimination costs, in iterations of cg on a block of the same width: 24 to 420 on twenty graphs."""
+    return 45 + 10 * system.lesser_degree / width**0.5  # a hub with many leaves is cheap, hubs joined to hubs are not
 
 
 def _log(value: float) -> float:

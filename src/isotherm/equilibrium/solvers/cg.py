@@ -22,30 +22,18 @@ from isotherm.equilibrium.solvers.iterative import Horizon, Iteration, Iterative
 from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
-__all__ = ["ConjugateGradient", "Descent", "GroupDescent", "Pace", "Recurrence", "ratio"]
-
 MOST_MISSING = 0.01  # largest residual of the absorption column for which it is kept
 REBALANCE_EVERY = 8  # steps, so that rounding errors in the heat balance cannot grow
 
 
 class Recurrence(ABC):
-    """The recurrence of conjugate gradient on ``M x = b``, with a step length for each column.
+    """The recurrence of conjugate gradient on ``M x = b``, with a step length for each column."""
 
-    Attributes
-    ----------
-    x, r : ndarrays of shape (rows, width)
-        The present solution and its residual ``b - M x``.
-    p, q : ndarrays
-        The present direction, and its product ``M p``.
-    report : Report
-        Measurements of the last step; ``dot`` is the energy ``r . D^-1 r`` of the residual.
-    """
-
-    x: Floats
-    r: Floats
-    p: Floats
-    q: Floats
-    report: Report
+    x: Floats  # (rows, width) the present solution
+    r: Floats  # its residual b - M x
+    p: Floats  # the present direction
+    q: Floats  # M p
+    report: Report  # measurements of the last step; dot is the energy r . D^-1 r
 
     def __init__(self, width: int) -> None:
         self._energy = np.zeros(width)  # at the last step, 0 in columns that did not move
@@ -76,24 +64,14 @@ class Recurrence(ABC):
 
 
 class GroupDescent(Recurrence):
-    """Conjugate gradient on ``(diagonal - A) x = b``, where each group of nodes is deflated by a constant.
-
-    ``graph`` is A as indptr, indices and weights; ``diagonal`` (n,) is positive in the interior and 0 elsewhere. The
-    solution so far ``x`` (n, width) and its residual ``r`` are changed in place.
-    """
+    """Conjugate gradient on ``(diagonal - A) x = b``, in place; each group of nodes is deflated by a constant."""
 
     def __init__(
         self, graph: tuple[Any, ...], diagonal: Floats, groups: Groups, x: Floats, r: Floats, threads: int
     ) -> None:
         super().__init__(x.shape[1])
-        self.x, self.r, self._graph, self._diagonal, self._groups, self._threads = (
-            x,
-            r,
-            graph,
-            diagonal,
-            groups,
-            threads,
-        )
+        self.x, self.r, self._groups, self._threads = x, r, groups, threads
+        self._graph, self._diagonal = graph, diagonal  # (n,) positive in the interior and 0 elsewhere
         self._scale = np.divide(1, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
         self._closing = np.zeros(x.shape[1], x.dtype)
         self.least: Doubles | float = 0.0  # a column whose energy is at most this does not move
@@ -152,11 +130,7 @@ class Descent(Recurrence):
         self._floor = 0.1 * float(np.finfo(block.dtype).eps)
 
     def begin(self, times: Floats | None = None) -> None:
-        """Balance the heat, and start the absorption column, if any, from ``times`` (rows,) if they are known.
-
-        Memory is slow when it is touched for the first time. So p and r, which are 0, are left to the kernels, which
-        have several threads.
-        """
+        """Balance the heat, and start the absorption column, if any, from ``times`` (rows,) if they are known."""
         block, interior, source = self.block, self.interior, self.block.source
         degree, column = interior.degree[interior.rows], block.absorption_column
         if times is not None:
@@ -178,6 +152,7 @@ class Descent(Recurrence):
             mean_time = self._mean_time()
             self.q[:, column] = mean_time * interior.outflow.each - degree
             block.x[:, column] = np.where(degree > 0, mean_time, 0)
+        # first touches of memory are slow, so p and r, which are 0, are left to the threads of the kernels
         self._steps, self._energy, self._warmth = 0, np.zeros(block.width), np.zeros(block.width)
         self.advance(np.ones(block.width))  # r -= q
         self._least = self._settled**2 * self.report.dot[:-1]

@@ -9,8 +9,6 @@ from scipy.sparse.linalg import SuperLU, splu
 from isotherm.arrays import Doubles
 from isotherm.equilibrium.solvers.system import Request, Solution, System, largest_ratio, with_closing
 
-__all__ = ["Direct", "Exact"]
-
 MOST_NODES = 1500  # interior nodes for exact elimination: time grows with their third power, to a few seconds
 POOR = 1e-4  # a bound on the error above this, and above the tolerance, calls for exact elimination
 
@@ -64,13 +62,10 @@ class Direct:
         eps = float(np.finfo(np.float64).eps)
         rounding = np.where(size > 0, self.system.mean_rounding * size, 0)
         known = self.horizon if np.isfinite(self.horizon) else 0.0
+        bounds = known * (residual + rounding) + eps * np.where(size > 0, np.abs(values).max(axis=0), 0)
         error, bound, rest = (
             float(largest_ratio(np.abs(with_closing(value, closed)).max(axis=0, initial=0), spread))
-            for value in (
-                correction,
-                known * (residual + rounding) + eps * np.where(size > 0, np.abs(values).max(axis=0), 0),
-                residual,
-            )
+            for value in (correction, bounds, residual)
         )
         if not np.isfinite(self.horizon):
             error = bound = np.inf
@@ -78,15 +73,8 @@ class Direct:
             return self.exact.solve(request)
         temperatures += offset
         temperatures[self.system.boundary] = values
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=0,
-            residual=rest,
-            error=min(error, bound),
-            error_bound=bound,
-            converged=tol is not None and min(error, bound) <= tol,
-        )
+        error = min(error, bound)
+        return Solution(temperatures, self.name, 0, rest, error, bound, tol is not None and error <= tol)
 
     def _residual(self, temperatures: Doubles) -> Doubles:
         neighbours = self.rows @ np.nan_to_num(temperatures)  # an interior node has no unreached neighbour
@@ -150,15 +138,5 @@ class Exact:
         size = np.where(away > 0, away + np.abs(with_closing(offset[None], closed))[0], 0)
         eps = float(np.finfo(np.float64).eps)
         error = float(largest_ratio((count + 1) * eps * size, spread))
-        bound = float(
-            largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread)
-        )  # O'Cinneide's bound on relative errors
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=0,
-            residual=error,
-            error=error,
-            error_bound=bound,
-            converged=tol is not None and error <= tol,
-        )
+        bound = float(largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread))  # O'Cinneide, on relative errors
+        return Solution(temperatures, self.name, 0, error, error, bound, tol is not None and error <= tol)

@@ -25,8 +25,6 @@ from isotherm.equilibrium.solvers.system import Request, Solution, Source, Syste
 from isotherm.graphs import Csr
 from isotherm.kernels import Report, Stride
 
-__all__ = ["Elimination"]
-
 SEED = 20200827  # random seed of the sampling, so that results are reproducible
 DOMAIN = 1 << 13  # nodes in a domain, whose part of the factor and of a block fits in the cache of a core
 TYPES: tuple[type[np.floating], ...] = (np.float32, np.float64)  # float64 is for edges too weak for float32
@@ -68,23 +66,15 @@ class Elimination:
         error = min(max(run.error, bound / SLACK), bound) if self.whole.wide else run.error
         temperatures = run.temperatures()
         temperatures[self.whole.boundary] = request.values
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=run.iterations,
-            residual=run.residual,
-            error=error,
-            error_bound=bound,
-            converged=tol is not None and error <= tol,
-        )
+        converged = tol is not None and error <= tol
+        return Solution(temperatures, self.name, run.iterations, run.residual, error, bound, converged)
 
     def _bound(self, run: "_Run") -> float:
         """A bound on the error by the absorption time, for weights that differ too much to trust the factor."""
         if self._horizon is None:
             inside, cold = np.flatnonzero(self.whole.interior), np.zeros((len(self.whole.boundary), 1))
-            absorption = _Run(
-                self, Request(cold, SolveOptions(tol=CLOSE), Source(inside, self.whole.degree[inside, None]))
-            )
+            source = Source(inside, self.whole.degree[inside, None])
+            absorption = _Run(self, Request(cold, SolveOptions(tol=CLOSE), source))
             absorption.finish()
             times = np.nan_to_num(absorption.temperatures()[:, 0])
             times[self.whole.boundary] = 0
@@ -92,7 +82,7 @@ class Elimination:
         if not np.isfinite(self._horizon):
             return np.inf
         rounding = self.whole.mean_rounding * np.abs(run.x[:, : run.columns]).max(initial=0)
-        return self._horizon * (run.residual + float(largest_ratio(np.full(1, rounding), run.least_spread)))
+        return self._horizon * (run.residual + float(largest_ratio(rounding, run.spread())))
 
 
 class _Run:
@@ -117,11 +107,6 @@ class _Run:
             start = request.start[solver.numbering[solver.inside]]
             self.x[solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
 
-    @property
-    def least_spread(self) -> Doubles:
-        """The smallest spread of a column, shape (1,)."""
-        return np.min(self._spread(), keepdims=True, initial=np.inf)
-
     def temperatures(self) -> Doubles:
         """The columns as temperatures of all nodes, NaN where unreached."""
         numbering, whole = self.solver.numbering, self.solver.whole
@@ -138,7 +123,7 @@ class _Run:
             before = np.inf
             descent = _Descent(self.solver, self.closing.astype(dtype))
             while True:
-                spread = self._spread()
+                spread = self.spread()
                 self._find_excess()
                 residual = descent.aim(self.excess)
                 self.residual = float(largest_ratio(residual[: self.columns], spread[: self.columns]))
@@ -156,14 +141,13 @@ class _Run:
 
     def _find_excess(self) -> None:
         """Set ``excess`` to the heat that leaves each node beyond what enters it: 0 at equilibrium."""
-        indptr, indices, weights = self.solver.conductance
-        weights, degree = None if weights is None else weights.astype(np.float64, copy=False), self.solver.degree
-        graph = indptr, indices, weights
+        graph, degree = self.solver.conductance.of_type(np.float64), self.solver.degree
         kernels.active.laplacian(*graph, degree, self.x, self.excess, self.solver.threads)
         if self.source is not None:
             self.excess[:, : self.columns] -= self.source
 
-    def _spread(self) -> Doubles:
+    def spread(self) -> Doubles:
+        """The spread of each watched column over the output rows."""
         report = Report(*kernels.active.moments(self.closing.astype(np.float64), self.x, self.solver.threads))
         every = report.spread(len(self.x))[self.watched]
         whole = self.solver.whole
@@ -189,26 +173,17 @@ class _Run:
 
 
 class _Descent:
-    """Conjugate gradient with the factor as preconditioner, in one precision: a correction, and the next direction.
-
-    Attributes
-    ----------
-    x : ndarray of shape (n, width)
-        The correction.
-    stride : Stride
-        Measurements of the last iteration. Its size estimates the error that the correction leaves.
-    """
+    """Conjugate gradient with the factor as preconditioner, in one precision: a correction, and the next direction."""
 
     def __init__(self, solver: Elimination, closing: Floats) -> None:
         dtype, inside = closing.dtype.type, solver.inside
-        indptr, indices, weights = solver.conductance
         self._threads, self._scale = solver.threads, solver.scale
         self._factor = solver.pivots[dtype], *solver.factor
-        self._graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
+        self._graph = solver.conductance.of_type(dtype)
         self._fixed = solver.degree.astype(dtype), closing
         self.x, self._p = (kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2))
         self._y, self._g = (kernels.block(inside.stop, len(closing), dtype) for _ in range(2))
-        self.stride = Stride(*np.zeros((5, len(closing) + 1)))
+        self.stride = Stride(*np.zeros((5, len(closing) + 1)))  # its size estimates the error that is left
 
     def aim(self, excess: Floats) -> Doubles:
         """Begin a correction, given the heat (n, width) that leaves each node; returns the residual of each column."""
@@ -220,7 +195,6 @@ class _Descent:
         return aimed.size
 
     def step(self) -> None:
-        """One iteration."""
         energy, curvature, cross, square, _ = (row[:-1] for row in self.stride)
         alpha = ratio(energy, curvature)
         expected = np.maximum(energy - 2 * alpha * cross + alpha**2 * square, 0)  # the energy after this step

@@ -16,29 +16,16 @@ from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
-__all__ = [
-    "Block",
-    "Groups",
-    "Interior",
-    "Outflow",
-    "deviations",
-    "group_of_components",
-    "interior_groups",
-]
-
 MOST_GROUPS = 32  # large components, each deflated by a constant of its own
 LEAST_VOLUME = 0.005  # a large component has at least this share of the sum of all interior degrees,
 LEAST_NODES = 64  # and so many interior nodes: smaller components would be dominated by rounding
 
 
 class Outflow:
-    """The heat that leaves the interior when all of it is one degree warmer than the boundary.
-
-    ``each`` (n,) is the heat that leaves each node; ``added`` sums over all parts of the system, see `Interior.added`.
-    """
+    """The heat that leaves the interior when all of it is one degree warmer than the boundary."""
 
     def __init__(self, each: Floats, threads: int, added: Callable[[Doubles], Doubles] | None = None) -> None:
-        self.each = np.ascontiguousarray(each)
+        self.each = np.ascontiguousarray(each)  # (n,) the heat that leaves each node
         self._threads, self._added = threads, added or (lambda sums: sums)
         total = self._added(each.sum(dtype=np.float64, keepdims=True))
         self.total = float(total[0]) or np.inf  # without outflow, multiples are 0
@@ -53,14 +40,11 @@ class Outflow:
 
 
 class Groups:
-    """Groups of nodes that no edge joins, each of which warms up or cools down by itself.
-
-    ``each`` (n,) is the heat that leaves a node if its whole group is one degree warmer than the boundary. ``group``
-    (n,) numbers the group of each interior node, -1 for nodes in no group. ``volume`` sums the degrees in each group.
-    """
+    """Groups of nodes that no edge joins, each of which warms up or cools down by itself."""
 
     def __init__(self, each: Floats, group: NDArray[np.int32], degree: Floats, threads: int) -> None:
-        self.each, self._group, self._threads = np.where(group >= 0, each, 0), group, threads
+        self.each = np.where(group >= 0, each, 0)  # (n,) heat that leaves a node if its group is 1 above the boundary
+        self._group, self._threads = group, threads  # group (n,) is -1 for nodes in no group
         self._count = int(group.max(initial=-1)) + 1
         leaving, self.volume = (self._sums(part[:, None], None)[:, 0] for part in (self.each, degree))
         self._total = np.where(leaving > 0, leaving, np.inf)[:, None]
@@ -101,13 +85,8 @@ class Groups:
         kernels.active.group_shift(self._group, None, amounts, x, self._threads)
 
 
-def group_of_components(component: NDArray[np.int32], degree: Floats) -> NDArray[np.int32] | None:
-    """The number of the group of each component; None if there are not two large ones.
-
-    Each large component is a group, and all others together are one more. If the others have only a few nodes, they
-    are in no group: their number is -1. ``component`` (n,) numbers the component of each node, and ``degree`` (n,) is
-    0 outside the interior.
-    """
+def group_of_components(component: NDArray[np.int32], degree: Floats) -> NDArray[np.int32] | None:  # degree (n,)
+    """The group of each component: its own if it is large, else one for the rest; None if fewer than two are large."""
     if np.count_nonzero(np.bincount(component) >= LEAST_NODES) < 2:
         return None
     volume, nodes = np.bincount(component, degree), np.bincount(component, degree > 0)
@@ -115,6 +94,7 @@ def group_of_components(component: NDArray[np.int32], degree: Floats) -> NDArray
     largest = np.argsort(-np.where(large, volume, 0), kind="stable")[: min(MOST_GROUPS, np.count_nonzero(large))]
     if len(largest) < 2:
         return None
+    # if the other components have only a few nodes, they are in no group
     rest = len(largest) if nodes.sum() - nodes[largest].sum() >= LEAST_NODES else -1
     number = np.full(len(volume), rest, np.int32)
     number[largest] = np.arange(len(largest))
@@ -130,33 +110,19 @@ class Interior:
     """A system in one floating-point type, set up once for any number of blocks.
 
     Solvers call the kernels through it, so that a system can be split over processes: sums and maxima go through
-    `added`, `largest` and `joined`, and `complete` updates the rows that belong to other processes.
-
-    If ``halved``, only the first half of a bipartite graph is iterated on. The nodes of the other half are eliminated:
-    each has the mean temperature of its neighbours, which are all in the first half.
-
-    Attributes
-    ----------
-    rows : slice
-        The nodes that are iterated on.
-    degree, scale : ndarrays of shape (n,)
-        Degrees of the interior nodes and their inverses, 0 elsewhere.
-    graph : tuple
-        The matrix of weights: indptr, indices, weights.
-    reads_all : bool
-        Whether the rows of all nodes are read as temperatures, not only those that are iterated on.
+    `added`, `largest` and `joined`, and `complete` updates the rows that belong to other processes. If ``halved``, only
+    the first half of a bipartite graph is iterated on; each other node has the mean temperature of its neighbours.
     """
 
-    reads_all: ClassVar[bool] = True
+    reads_all: ClassVar[bool] = True  # the rows of all nodes are read, not only those that are iterated on
 
     def __init__(self, system: System, dtype: DTypeLike, threads: int, *, halved: bool = False) -> None:
         self.system, self.dtype, self.threads = system, np.dtype(dtype), threads
-        self.rows = slice(system.half if halved else None)
+        self.rows = slice(system.half if halved else None)  # the nodes that are iterated on
         inside = system.interior
-        self.degree = np.where(inside, system.degree, 0).astype(dtype)
+        self.degree = np.where(inside, system.degree, 0).astype(dtype)  # (n,) as its inverse, `scale`
         self.scale = np.divide(1, system.degree, out=np.zeros(len(inside)), where=inside).astype(dtype)
-        indptr, indices, weights = system.conductance
-        self.graph = indptr, indices, None if weights is None else weights.astype(dtype, copy=False)
+        self.graph = system.conductance.of_type(dtype)
 
     @property
     def halved(self) -> bool:
@@ -169,7 +135,7 @@ class Interior:
         return self.find_outflow()
 
     def find_outflow(self) -> Outflow:
-        """Compute `outflow`."""
+        """Compute `outflow`, without the lock that a cached property holds."""
         if self.halved:
             warm = kernels.block(len(self.degree), kernels.WIDTHS[0], self.dtype)
             warm[self.system.boundary] = 1
@@ -188,22 +154,12 @@ class Interior:
         if component is None:
             return None
         component, degree = component[self.rows], self.degree[self.rows]
-        number = group_of_components(component, degree)
-        if number is None:
+        if (number := group_of_components(component, degree)) is None:
             return None
         return Groups(self.outflow.each, interior_groups(number, component, degree), degree, self.threads)
 
-    @property
-    def n_reached(self) -> int:
-        """The number of reached nodes among those that are iterated on, in all parts of the system."""
-        return self._counted(self.system.reached)
-
-    @property
-    def n_interior(self) -> int:
-        """The number of nodes that are iterated on, in all parts of the system."""
-        return self._counted(self.system.interior)
-
-    def _counted(self, nodes: Mask) -> int:
+    def counted(self, nodes: Mask) -> int:
+        """The number of marked nodes among those that are iterated on, in all parts of the system."""
         return int(self.added(np.array([np.count_nonzero(nodes[self.rows])], np.float64))[0])
 
     def added(self, sums: Doubles) -> Doubles:
@@ -236,10 +192,9 @@ class Interior:
 
     def complete(self, x: Floats, source: Source | None = None) -> None:
         """Set eliminated nodes to the mean of their neighbours, plus the effect of a source."""
-        if not self.halved:
-            return
-        rest = slice(self.rows.stop, len(x))
-        self.average(rest, x, x[rest], source)
+        if self.halved:
+            rest = slice(self.rows.stop, len(x))
+            self.average(rest, x, x[rest], source)
 
     def average(self, rows: slice, x: Floats, out: Floats, source: Source | None) -> None:
         """Means over the neighbours of interior nodes, plus the effect of a source."""
@@ -254,37 +209,20 @@ class Interior:
 
 
 class Block:
-    """Up to 16 columns of temperatures, as deviations from ``offset``; the last is the absorption column, if ``timed``.
-
-    Attributes
-    ----------
-    absorption_column : int
-        The index of the absorption column; the index after the last column, if there is none.
-    x : ndarray of shape (n, width) or less
-        The rows of the nodes that are iterated on.
-    spare : ndarray of shape (n, width)
-        Working memory with a row for each node.
-    offset : ndarray of shape (width,)
-        The constant of each column.
-    """
+    """Up to 16 columns of temperatures as deviations from ``offset``, including the absorption column if ``timed``."""
 
     def __init__(
-        self,
-        interior: Interior,
-        values: Doubles,
-        offset: Doubles,
-        source: Source | None = None,
-        *,
-        timed: bool = True,
+        self, interior: Interior, values: Doubles, offset: Doubles, source: Source | None = None, *, timed: bool = True
     ) -> None:
         self.interior, self.system, self.values, self.source = interior, interior.system, values, source
-        self.columns = self.absorption_column = values.shape[1]
+        self.columns = self.absorption_column = values.shape[1]  # the absorption column, if any, is the last one
         self.timed, self.width = timed, kernels.width(self.columns + timed)
-        self.offset = np.zeros(self.width)
+        self.offset = np.zeros(self.width)  # the constant of each column
         self.offset[: self.columns] = offset
         self.dtype = interior.dtype
         self.closing = np.zeros(self.width, self.dtype)
-        self.x, self.spare = self.zeros("x", interior.rows), self.zeros("spare")
+        self.x = self.zeros("x", interior.rows)  # (n, width), or the rows that are iterated on
+        self.spare = self.zeros("spare")  # (n, width) working memory
         self.hold(self.x)
 
     def zeros(self, name: str, rows: slice = slice(None)) -> Floats:
@@ -342,10 +280,7 @@ class Block:
         return found[:, : self.columns]
 
     def temperatures(self, dtype: DTypeLike | None = None) -> Floats:
-        """All rows as temperatures, NaN where unreached; only own rows if the system is one of several parts.
-
-        With float64, small deviations are not lost when the offset is added.
-        """
+        """All rows as temperatures, NaN where unreached; only own rows if the system is one of several parts."""
         x, offset = self.whole if self.interior.reads_all else self.x, self.offset[: self.columns]
         temperatures: Floats = np.empty((len(x), self.columns), dtype or self.dtype)
         shift = offset.astype(temperatures.dtype)

@@ -39,8 +39,6 @@ from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.system import Request, Solution, Source, System, largest_ratio
 from isotherm.kernels import Report
 
-__all__ = ["PRECONDITIONED", "SINGLE_TOL", "Convergence", "Horizon", "Iteration", "Iterative", "Sweeps"]
-
 SINGLE_TOL = 1e-4  # smaller tolerances need float64
 SINGLE_EPS = float(np.finfo(np.float32).eps) / 2
 SAFETY = 2.0  # factor on the estimate
@@ -52,9 +50,7 @@ TINY = np.finfo(np.float64).tiny
 
 
 class _Measured(NamedTuple):
-    """Measurements of one iteration: one value for each watched column, and the horizon."""
-
-    residual: Doubles
+    residual: Doubles  # one value for each watched column, as all but the horizon
     error: Doubles
     bound: Doubles
     size: Doubles
@@ -63,30 +59,21 @@ class _Measured(NamedTuple):
 
 
 class Convergence:
-    """Follows the iterations of one block and decides when its error is below ``tol``.
-
-    ``watched`` are the columns of the reports that are temperatures. ``eps`` is the relative rounding error of one
-    operation, and ``rounding`` (watched columns,) the rounding error of the final temperatures. If weights are
-    ``wide``, rounding counts in the error too.
-    """
+    """Follows the iterations of one block and decides when its error is below ``tol``."""
 
     def __init__(
         self,
         tol: float,
-        watched: NDArray[np.intp],
+        watched: NDArray[np.intp],  # the columns of reports that are temperatures
         n_reached: int,
-        eps: float,
-        rounding: Doubles,
+        eps: float,  # relative rounding error of one operation
+        rounding: Doubles,  # (watched columns,) rounding error of the final temperatures
         *,
-        wide: bool = False,
+        wide: bool = False,  # rounding counts in the error too
         n_interior: int,
     ) -> None:
+        self.tol, self.watched, self.n_reached, self.eps, self.rounding = tol, watched, n_reached, eps, rounding
         self.wide, self._slack = wide, min(max(n_interior / SMALL, 1.0), SLACK)
-        self.tol = tol
-        self.eps = eps
-        self.rounding = rounding
-        self.watched = watched
-        self.n_reached = n_reached
         self.residual = self.error = np.inf
         self._narrowing: Doubles | None = None  # the spread that counts, relative to the one in reports
         self._last: _Measured | None = None
@@ -224,16 +211,9 @@ class Iterative(ABC):
             start = temperatures = block.temperatures(np.float64 if options.tol is None else block.dtype)
             if finished:
                 break
-        return Solution(
-            temperatures=temperatures,
-            solver=self.name,
-            iterations=iterations,
-            residual=convergence.residual,
-            error=convergence.error,
-            error_bound=convergence.error_bound,
-            converged=convergence.done,
-            times=self.times(block) if convergence.done else None,
-        )
+        measures = convergence.residual, convergence.error, convergence.error_bound, convergence.done
+        times = self.times(block) if convergence.done else None
+        return Solution(temperatures, self.name, iterations, *measures, times=times)
 
     def _run(self, block: Block, convergence: Convergence, options: SolveOptions, iterations: int) -> tuple[int, bool]:
         """Iterate in one precision; returns the total number of iterations, and whether the solve is finished."""
@@ -253,13 +233,12 @@ class Iterative(ABC):
         return iterations, early or convergence.done or iterations >= most or tol is None
 
     def _convergence(self, block: Block, tol: float | None, closed: bool) -> Convergence:
-        n_reached = block.interior.n_reached
-        eps = float(np.finfo(block.dtype).eps)
-        rounding = eps * block.interior.largest(np.abs(block.values).max(axis=0, initial=0))  # from adding the offset
+        interior, wide, eps = block.interior, self.system.wide, float(np.finfo(block.dtype).eps)
+        n_reached, n_interior = interior.counted(self.system.reached), interior.counted(self.system.interior)
+        rounding = eps * interior.largest(np.abs(block.values).max(axis=0, initial=0))  # from adding the offset
         if closed:
             rounding = np.append(rounding, rounding.sum() + eps)
-        n_interior = block.interior.n_interior
-        watched, wide = block.watch(closed), self.system.wide
+        watched = block.watch(closed)
         return Convergence(tol or 0.0, watched, n_reached, eps, rounding, wide=wide, n_interior=n_interior)
 
     def _output_spread(self, block: Block, every: Doubles) -> Doubles:

@@ -26,8 +26,6 @@ from isotherm.equilibrium.solvers.system import Memory, Request, Rows, Solution,
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
-__all__ = ["Core", "Reduced"]
-
 ROW_COST = 8  # cost of a row in an iteration, in entries
 DEGREES = (2, 3, 4, 6, 8, 12)  # nodes with at most so many neighbours are eliminated, round by round
 LEAST_GAIN = 0.01  # share of the cost that a round must save
@@ -54,15 +52,12 @@ class Reduced:
 
 
 class Core:
-    """What is left of the reached nodes of a system after elimination.
-
-    It is a smaller ``system`` with the same boundary, in the same order. ``nodes`` are its nodes, as numbers of the
-    whole system; from node ``half`` on, no two are neighbours.
-    """
+    """The smaller system that is left after elimination, with the same boundary in the same order."""
 
     def __init__(self, whole: System, threads: int) -> None:
         self._whole, self._threads = whole, threads
         matrix, self.nodes, rounds = _eliminated(whole)
+        # nodes of the core, as numbers of the whole system; from node ``half`` on, no two are neighbours
         matrix, self.nodes, self.half = _apart_last(matrix, self.nodes, whole.interior[self.nodes])
         rounds.append(_Round.of(matrix, self.nodes, slice(self.half, None)))
         self._numbering = np.concatenate([self.nodes[: self.half], *(part.nodes for part in reversed(rounds))])
@@ -73,15 +68,10 @@ class Core:
         conductance = Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32), matrix.data)
         reached, boundary = np.ones(len(self.nodes), bool), place[whole.boundary]
         self._memory, degree = Memory(), conductance.sums
-        self.system = System(
-            conductance, boundary, degree, reached, self.half, _WholeOutput(self), component, self._memory
-        )
+        self.system = System(conductance, boundary, degree, reached, self.half, self, component, self._memory)
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
-        """Temperatures of all nodes of the whole system, from temperatures of the core (half, k) and of the boundary.
-
-        Also returns a bound on the rounding errors of this step, relative to the spread of a column.
-        """
+        """Temperatures of all nodes from those of the core (half, k), and a bound on rounding over the spread."""
         columns, dtype = temperatures.shape[1], temperatures.dtype
         offset = self._whole.balance(values).astype(dtype)  # so that constant columns stay constant
         full = self._extended(temperatures, -offset)
@@ -94,8 +84,9 @@ class Core:
         found[self._whole.boundary] = values
         return found, float(largest_ratio(rounding, report.spread(len(full))[:columns]))
 
-    def spread(self, x: Floats, *, closed: bool) -> Doubles:
-        """The spread of each column over the whole system, given deviations (half, k) of the core; see `System`."""
+    def spread(self, rows: Rows, reached: Mask, *, closed: bool = False) -> Doubles:
+        """The spread of each column over the whole system, given deviations of the core; see `Spread`."""
+        x = rows(slice(0, self.half))
         columns, full = x.shape[1], self._extended(x, np.zeros(x.shape[1], x.dtype))
         closing = np.zeros(full.shape[1], x.dtype)
         closing[:columns] = closed
@@ -126,16 +117,6 @@ class Core:
         return self._rounds[dtype]
 
 
-class _WholeOutput(NamedTuple):
-    """Computes the spread of the whole system from the temperatures of the core; see `Spread`."""
-
-    core: Core
-
-    def spread(self, rows: Rows, reached: Mask, *, closed: bool = False) -> Doubles:
-        """The standard deviation of each column over all nodes of the whole system."""
-        return self.core.spread(rows(slice(0, self.core.half)), closed=closed)
-
-
 class _Rows(NamedTuple):
     """The entries of eliminated nodes, and their inverse degrees."""
 
@@ -145,7 +126,6 @@ class _Rows(NamedTuple):
     scale: Floats
 
     def of_type(self, dtype: DTypeLike) -> "_Rows":
-        """The same in another floating-point type."""
         return self._replace(weights=self.weights.astype(dtype), scale=self.scale.astype(dtype))
 
 

@@ -13,22 +13,6 @@ from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr
 
-__all__ = [
-    "MOST_COLUMNS",
-    "Memory",
-    "OutputRows",
-    "Request",
-    "Rows",
-    "Solution",
-    "Solver",
-    "Source",
-    "Spread",
-    "System",
-    "largest_ratio",
-    "of_true_spread",
-    "with_closing",
-]
-
 MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
 WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 is not used
 SAMPLED_EDGES = 2**16
@@ -47,22 +31,10 @@ class Spread(Protocol):
 
 
 class OutputRows(NamedTuple):
-    """Which rows of a lifted graph are read as the temperatures of the graph's nodes.
-
-    The grounds of soft seeds and both copies of the nodes of a directed graph have temperatures too, but the user's
-    tolerance is relative to the spread of the temperatures that are read. A node has the mean temperature of its
-    reached copies.
-
-    Attributes
-    ----------
-    nodes
-        Number of nodes.
-    offsets
-        The row of the first node in each copy.
-    """
+    """The rows of a lifted graph that are read; a node has the mean temperature of its reached copies."""
 
     nodes: int
-    offsets: tuple[int, ...] = (0,)
+    offsets: tuple[int, ...] = (0,)  # the row of the first node in each copy
 
     def mean(self, rows: Rows, reached: Mask, part: slice) -> Floats:
         """The columns of the reached nodes in a part, shape (m, k)."""
@@ -90,17 +62,7 @@ class OutputRows(NamedTuple):
 
 
 class Memory:
-    """Keeps the arrays of a block of columns for the next block.
-
-    With two hundred blocks on a graph of 300,000 nodes, a tenth of the time went into getting new pages of memory from
-    the system. A single block gains nothing, and should free its memory for what comes next.
-
-    Examples
-    --------
-    >>> memory = Memory()
-    >>> memory.take("x", 3, 2, float) is memory.take("x", 3, 2, float)
-    True
-    """
+    """Keeps the arrays of a block of columns for the next one: new pages took a tenth of the time of 200 blocks."""
 
     def __init__(self) -> None:
         self._arrays: dict[tuple[Any, ...], Floats] = {}
@@ -121,39 +83,16 @@ class Memory:
 
 @dataclass(frozen=True)
 class System:
-    """The interior system ``(D_U - A_UU) X = A_US Y + F`` of a Dirichlet problem.
+    """The interior system ``(D_U - A_UU) X = A_US Y + F`` of a Dirichlet problem."""
 
-    The interior is not extracted as a submatrix; instead, rows outside it are held fixed.
-
-    Attributes
-    ----------
-    conductance : Csr
-        Symmetric matrix of weights between all ``n`` nodes.
-    boundary : ndarray of shape (s,)
-        The nodes with given temperatures.
-    degree : ndarray of shape (n,)
-        Row sums of ``conductance``.
-    reached : ndarray of bool, shape (n,)
-        Nodes that are connected to the boundary, and the boundary itself.
-    half : int, optional
-        No edge joins two nodes after the first ``half``, as in the bipartite graph of a directed graph. A solver may
-        then iterate on the first ones alone, because the rest follows from them.
-    output : Spread, optional
-        Computes the spread that the tolerance is relative to; by default the spread of all rows.
-    component : ndarray of shape (n,), optional
-        The number of the connected component of each node, if it is known.
-    memory : Memory, optional
-        Where blocks of columns have their arrays, if many are solved one by one.
-    """
-
-    conductance: Csr
-    boundary: Ints
-    degree: Doubles
-    reached: Mask
-    half: int | None = None
-    output: Spread | None = None
-    component: NDArray[np.int32] | None = None
-    memory: Memory | None = None
+    conductance: Csr  # symmetric, between all n nodes: rows outside the interior are held fixed, not removed
+    boundary: Ints  # (s,)
+    degree: Doubles  # (n,) row sums of the conductance
+    reached: Mask  # (n,) nodes that are connected to the boundary, and the boundary itself
+    half: int | None = None  # no edge joins two nodes from this one on (bipartite graphs): a solver may eliminate them
+    output: Spread | None = None  # computes the spread that the tolerance is relative to; by default over all rows
+    component: NDArray[np.int32] | None = None  # (n,) the connected component of each node, if known
+    memory: Memory | None = None  # where blocks of columns have their arrays, if many are solved one by one
 
     @cached_property
     def interior(self) -> Mask:
@@ -219,14 +158,12 @@ class System:
         return (4 + int(np.max(np.diff(self.conductance.indptr), initial=0))) * float(np.finfo(np.float64).eps)
 
     def verified_horizon(self, times: Doubles) -> float:
-        """A rigorous bound on the longest time to absorption, from approximate times (n,); infinite if they are poor.
-
-        Any ``h`` with ``(I - Q) h >= 1`` is a bound, so the times are scaled until that holds.
-        """
+        """A rigorous bound on the longest time to absorption from approximate times (n,); infinite if they are poor."""
         inside = self.interior
         if not np.isfinite(times[inside]).all():
             return np.inf
         own, means = times[inside], (self.conductance.to_scipy() @ times)[inside] / self.degree[inside]
+        # any h with (I - Q) h >= 1 is a bound, so the times are scaled until that holds
         least = float(np.min(own - means - self.mean_rounding * (np.abs(own) + np.abs(means)), initial=1))
         return float(np.max(own, initial=0)) / least if least > 0 else np.inf
 
@@ -254,27 +191,13 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """What a solver is asked for: one block of columns.
+    """What a solver is asked for: one block of columns."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (s, k)
-        Temperatures of the boundary nodes, in at most ``MOST_COLUMNS`` columns.
-    options : SolveOptions
-        A solver uses only ``tol``, ``max_iter`` and ``progress``.
-    source : Source, optional
-        Heat that enters at interior nodes.
-    start : ndarray of shape (n, k), optional
-        Temperatures to start from, NaN where unknown.
-    closed : bool
-        Whether these columns and one that is left out sum to a constant. The tolerance then holds for that column too.
-    """
-
-    values: Doubles
-    options: SolveOptions
+    values: Doubles  # (s, k) temperatures of the boundary, at most MOST_COLUMNS columns
+    options: SolveOptions  # a solver uses only tol, max_iter and progress
     source: Source | None = None
-    start: Floats | None = None
-    closed: bool = False
+    start: Floats | None = None  # (n, k) temperatures to start from, NaN where unknown
+    closed: bool = False  # these columns and one left out sum to a constant: the tolerance holds for that one too
 
 
 @dataclass(frozen=True, repr=False)
@@ -325,9 +248,8 @@ class Solution:
         """Everything but the temperatures, in a line."""
         end = "" if self.converged else ", not converged"
         steps = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
-        return (
-            f"{self.solver}, {steps}, error {self.error:.1e}, residual {self.residual:.1e}, {self.seconds:.3g} s{end}"
-        )
+        accuracy = f"error {self.error:.1e}, residual {self.residual:.1e}"
+        return f"{self.solver}, {steps}, {accuracy}, {self.seconds:.3g} s{end}"
 
     def __repr__(self) -> str:
         return f"<Solution: {self}>"
@@ -352,12 +274,10 @@ def largest_ratio(values: Floats, spread: Doubles) -> Doubles:
 def of_true_spread(bound: float) -> float:
     """A bound relative to the spread at equilibrium, from one relative to the spread of the temperatures found.
 
-    If temperatures are off by at most ``b`` times their spread, their spread is off by at most that, too. So the true
-    spread is at least ``1 - b`` times the one found, and can be 0 if ``b`` is 1 or more.
-
     >>> of_true_spread(0.2), of_true_spread(1.0)
     (0.25, inf)
     """
+    # Temperatures that are off by at most b times their spread have a spread that is off by at most that.
     return bound / (1 - bound) if bound < 1 else np.inf
 
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from isotherm.study.datasets.pickles import UnsafePickleError, load_pickle
 
-__all__ = ["UnsafeArchiveError", "read_gzip", "read_npy", "read_npz", "read_tar"]
-
 MOST_MEMBERS = 1000
 DAMAGED = (EOFError, OSError, gzip.BadGzipFile, tarfile.TarError, zipfile.BadZipFile, zipfile.LargeZipFile)
 
@@ -59,10 +57,7 @@ def read_gzip(path: Path, *, most_bytes: int) -> bytes:
 
 
 def read_tar(path: Path, *, most_bytes: int, wanted: Container[str] | None = None) -> dict[str, bytes]:
-    """The files of a tar archive, compressed with gzip or not, by their names without folders.
-
-    A file is kept if its name up to the first dot is `wanted`; all files are checked.
-    """
+    """The files of a tar archive, by name without folders; kept if the name up to the first dot is `wanted`."""
     files: dict[str, bytes] = {}
     with path.open("rb") as file:
         packed = file.peek(2)[:2] == b"\x1f\x8b"
@@ -73,8 +68,11 @@ def read_tar(path: Path, *, most_bytes: int, wanted: Container[str] | None = Non
                     _check_tar_member(path, member, count)
                     stem = PurePosixPath(member.name).name.partition(".")[0]
                     if member.isfile() and (wanted is None or stem in wanted):
+                        short = PurePosixPath(member.name).name
+                        if short in files:
+                            raise UnsafeArchiveError(f"{path} holds more than one file named {short!r}")
                         content = archive.extractfile(member)
-                        _add(path, files, member.name, content.read() if content else b"")
+                        files[short] = content.read() if content else b""
         except DAMAGED as error:
             raise ValueError(f"{path} is damaged: {error}; delete it and fetch it again") from None
     return files
@@ -94,11 +92,7 @@ def read_npz(source: Path | bytes, *, most_bytes: int, name: str = "") -> dict[s
             for member in members:
                 content = archive.read(member)
                 arrays[member.filename.removesuffix(".npy")] = read_npy(content, f"{path}, {member.filename}")
-    except (
-        *DAMAGED,
-        RuntimeError,
-        NotImplementedError,
-    ) as error:  # the last two: encryption, unknown compression
+    except (*DAMAGED, RuntimeError, NotImplementedError) as error:  # the last two: encryption, unknown compression
         raise ValueError(f"{path} is damaged: {error}; delete it and fetch it again") from None
     return arrays
 
@@ -142,10 +136,3 @@ def _check_member(path: Path, name: str, count: int) -> None:
         raise UnsafeArchiveError(f"{path} holds {name!r}, which leads out of its folder")
     if count >= MOST_MEMBERS:
         raise UnsafeArchiveError(f"{path} holds more than {MOST_MEMBERS} files, which its source does not need")
-
-
-def _add(path: Path, files: dict[str, bytes], name: str, content: bytes) -> None:
-    short = PurePosixPath(name).name
-    if short in files:
-        raise UnsafeArchiveError(f"{path} holds more than one file named {short!r}")
-    files[short] = content

@@ -9,18 +9,9 @@ import numpy as np
 
 from isotherm.files import writing
 from isotherm.io import FileError
+from isotherm.study.datasets import sources
 from isotherm.study.datasets.download import RemoteFile
-from isotherm.study.datasets.sources import (
-    PLANETOID_PARTS,
-    Dataset,
-    read_bundle,
-    read_netset,
-    read_planetoid,
-    read_snap,
-    word_clusters,
-)
-
-__all__ = ["CATALOGUE", "Entry"]
+from isotherm.study.datasets.sources import Dataset
 
 PLANETOID = "https://raw.githubusercontent.com/kimiyoung/planetoid/master/data"
 NETSET = "https://netset.telecom-paris.fr/datasets_npz"
@@ -44,26 +35,14 @@ SHA256 = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A graph of the paper.
+    """A graph of the paper."""
 
-    Attributes
-    ----------
-    name, short, title : str
-        The name to load it by, its name in the paper's tables, and what it is.
-    files : tuple of RemoteFile
-        The files to download.
-    read : callable
-        Makes a dataset of these files, given as paths by name.
-    stand_ins : tuple of str
-        Similar graphs, the best first.
-    """
-
-    name: str
-    short: str
+    name: str  # to load it by
+    short: str  # in the paper's tables
     title: str
     files: tuple[RemoteFile, ...]
-    read: Callable[[dict[str, Path]], Dataset]
-    stand_ins: tuple[str, ...] = ()
+    read: Callable[[dict[str, Path]], Dataset]  # from the paths of these files by name
+    stand_ins: tuple[str, ...] = ()  # similar graphs, the best first
 
 
 def _remote(base: str, name: str, most_bytes: int, folder: str = "") -> RemoteFile:
@@ -71,11 +50,11 @@ def _remote(base: str, name: str, most_bytes: int, folder: str = "") -> RemoteFi
 
 
 def _planetoid(name: str, short: str, title: str) -> Entry:
-    names = {part: f"ind.{name}.{part}" for part in PLANETOID_PARTS}
+    names = {part: f"ind.{name}.{part}" for part in sources.PLANETOID_PARTS}
     files = tuple(_remote(PLANETOID, file, 4 * MEGA, "planetoid/") for file in names.values())
 
     def read(paths: dict[str, Path]) -> Dataset:
-        return read_planetoid({part: paths[f"planetoid/{file}"] for part, file in names.items()}, name=name)
+        return sources.read_planetoid({part: paths[f"planetoid/{file}"] for part, file in names.items()}, name=name)
 
     return Entry(name, short, title, files, read)
 
@@ -84,18 +63,17 @@ def _netset(name: str, short: str, title: str, stand_ins: tuple[str, ...]) -> En
     remote = _remote(NETSET, f"{name}_npz.tar.gz", GIGA)
 
     def read(paths: dict[str, Path]) -> Dataset:
-        return read_netset(paths[remote.name], name=name, directed=True, most_bytes=remote.most_bytes)
+        return sources.read_netset(paths[remote.name], name=name, directed=True, most_bytes=remote.most_bytes)
 
     return Entry(name, short, title, (remote,), read, stand_ins)
 
 
 def _snap(name: str, short: str, title: str) -> Entry:
-    edges, communities = (
-        _remote(SNAP, f"com-{name}.{kind}.txt.gz", 128 * MEGA) for kind in ("ungraph", "top5000.cmty")
-    )
+    kinds = ("ungraph", "top5000.cmty")
+    edges, communities = (_remote(SNAP, f"com-{name}.{kind}.txt.gz", 128 * MEGA) for kind in kinds)
 
     def read(paths: dict[str, Path]) -> Dataset:
-        return read_snap(paths[edges.name], paths[communities.name], name=name, most_bytes=edges.most_bytes)
+        return sources.read_snap(paths[edges.name], paths[communities.name], name=name, most_bytes=edges.most_bytes)
 
     return Entry(name, short, title, (edges, communities), read)
 
@@ -109,18 +87,13 @@ def _wikilinks() -> Entry:
         if kept.exists():
             labels = np.load(kept, allow_pickle=False)
         else:
-            words = read_bundle(path, most_bytes=remote.most_bytes, wanted=("biadjacency",))
-            labels = word_clusters(words["biadjacency"])
-            _keep(labels, kept)
-        return read_netset(path, name="wikilinks", directed=True, most_bytes=remote.most_bytes, labels=labels)
+            words = sources.read_bundle(path, most_bytes=remote.most_bytes, wanted=("biadjacency",))
+            labels = sources.word_clusters(words["biadjacency"])
+            with suppress(FileError), writing(str(kept), force=True) as file:  # unless the folder is read-only
+                np.save(file, labels)
+        return sources.read_netset(path, name="wikilinks", directed=True, most_bytes=remote.most_bytes, labels=labels)
 
     return Entry("wikilinks", "WL", "Wikipedia articles and their links", (remote,), read)
-
-
-def _keep(labels: np.ndarray, path: Path) -> None:
-    """Save labels that took long to compute, unless the folder is read-only."""
-    with suppress(FileError), writing(str(path), force=True) as file:
-        np.save(file, labels)
 
 
 CATALOGUE = {

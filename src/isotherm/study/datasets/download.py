@@ -18,8 +18,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["Amount", "DownloadError", "RemoteFile", "fetch_file"]
-
 Amount: TypeAlias = Callable[[int, int | None], None]  # bytes so far, and the total if known
 
 CHUNK = 1 << 16
@@ -39,43 +37,16 @@ class _InterruptedError(ValueError):
 
 @dataclass(frozen=True)
 class RemoteFile:
-    """A file to download.
-
-    Attributes
-    ----------
-    url : str
-        Its address.
-    name : str
-        Its path in the folder of datasets.
-    sha256 : str or None
-        Its checksum; None if it is not known to this release, so that the user must compare it.
-    most_bytes : int
-        The largest size that it can have once unpacked.
-    """
+    """A file to download."""
 
     url: str
-    name: str
-    sha256: str | None
-    most_bytes: int
+    name: str  # path in the folder of datasets
+    sha256: str | None  # None if this release does not know it, so that the user must compare it
+    most_bytes: int  # largest size once unpacked
 
 
 def fetch_file(remote: RemoteFile, folder: Path, *, progress: Amount | None = None) -> Path:
-    """Download a file into a folder, unless it is there, and give its path.
-
-    Parameters
-    ----------
-    remote : RemoteFile
-        What to download.
-    folder : Path
-        The target, created if necessary.
-    progress : callable, optional
-        Called with the bytes so far and the size of the file, which is None if unknown.
-
-    Raises
-    ------
-    DownloadError
-        If there is no network or no such file, or if the checksum is wrong or unknown.
-    """
+    """Download a file into a folder, unless it is there, and give its path."""
     try:
         import pooch
     except ImportError as error:
@@ -101,16 +72,12 @@ def fetch_file(remote: RemoteFile, folder: Path, *, progress: Amount | None = No
     except OSError as error:
         raise DownloadError(f"{target} cannot be written: {error.strerror or error}") from None
     if remote.sha256 is None:
-        raise DownloadError(_unverified(remote.url, path, target))
+        with path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        found = f"this release does not know the SHA-256 of {remote.url}, and what came has {digest}"
+        remedy = f"compare it with a source that you trust, then rename {path} to {target.name}"
+        raise DownloadError(f"{found}: {remedy}")
     return path
-
-
-def _unverified(url: str, path: Path, target: Path) -> str:
-    """The sentence for a file whose checksum is not known."""
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    found = f"this release does not know the SHA-256 of {url}, and what came has {digest}"
-    return f"{found}: compare it with a source that you trust, then rename {path} to {target.name}"
 
 
 class _Encrypted(urllib.request.HTTPRedirectHandler):
@@ -119,7 +86,6 @@ class _Encrypted(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: urllib.request.Request, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> urllib.request.Request | None:
-        """The request to follow with, or an error."""
         if req.type == "https" and not newurl.lower().startswith("https://"):
             raise DownloadError(f"{req.full_url} redirects to {newurl}, which is not encrypted: fetch it by hand")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
@@ -129,7 +95,13 @@ def _download(part: Path, most_bytes: int, progress: Amount | None, url: str, ou
     """One attempt, as pooch asks for it: complete the part, then move it to `output`."""
     tag = part.with_name(f"{part.name}.tag")  # the version of the file that the part belongs to
     try:
-        with urllib.request.build_opener(_Encrypted).open(_request(url, part, tag), timeout=TIMEOUT) as answer:
+        request = urllib.request.Request(url, headers={"User-Agent": "isotherm"})
+        have = part.stat().st_size if part.exists() else 0
+        version = json.loads(tag.read_text()) if tag.exists() else None
+        if have and version:  # ask for the rest, or for the whole file if it has changed since
+            request.add_header("Range", f"bytes={have}-")
+            request.add_header("If-Range", version)
+        with urllib.request.build_opener(_Encrypted).open(request, timeout=TIMEOUT) as answer:
             _append(answer, part, tag, most_bytes, progress)
     except urllib.error.HTTPError as error:
         error.close()
@@ -142,17 +114,6 @@ def _download(part: Path, most_bytes: int, progress: Amount | None, url: str, ou
         raise _InterruptedError(getattr(error, "reason", error)) from None
     part.replace(output)
     tag.unlink(missing_ok=True)
-
-
-def _request(url: str, part: Path, tag: Path) -> urllib.request.Request:
-    """A request for what is missing, or for the whole file if it has changed since."""
-    request = urllib.request.Request(url, headers={"User-Agent": "isotherm"})
-    have = part.stat().st_size if part.exists() else 0
-    version = json.loads(tag.read_text()) if tag.exists() else None
-    if have and version:
-        request.add_header("Range", f"bytes={have}-")
-        request.add_header("If-Range", version)
-    return request
 
 
 def _append(answer: Any, part: Path, tag: Path, most_bytes: int, progress: Amount | None) -> None:

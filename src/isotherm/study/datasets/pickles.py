@@ -12,8 +12,6 @@ from typing import Any, NoReturn, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["UnsafePickleError", "load_pickle"]
-
 PUT = {"PUT", "BINPUT", "LONG_BINPUT"}
 GET = {"GET", "BINGET", "LONG_BINGET"}
 TUPLE = {"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3"}
@@ -121,55 +119,38 @@ class _Unpickler(pickle.Unpickler):
         raise UnsafePickleError(f"{self.name} refers to data outside of it, and is not read")
 
 
-class _Depths:
-    """Follows the stack of a pickle without making any object, to find how deep its tuples are.
-
-    Each place on the stack holds the depth of a tuple, 0 for anything else, or None for a mark.
-    """
-
-    def __init__(self, size: int, name: str) -> None:
-        self.size, self.name = size, name
-        self.stack: list[int | None] = []
-        self.memo: dict[int, int | None] = {}
-
-    def follow(self, data: bytes) -> None:
-        """Refuse a pickle that could take up memory or the stack beyond its size."""
-        for opcode, argument, _ in pickletools.genops(data):
-            if opcode.name in PUT or opcode.name == "MEMOIZE":
-                self._put(len(self.memo) if opcode.name == "MEMOIZE" else int(argument or 0))
-            elif opcode.name in GET:
-                self.stack.append(self.memo[int(argument or 0)])
-            elif opcode.name == "DUP":
-                self.stack.append(self.stack[-1])
-            else:
-                self._step(opcode)
-
-    def _put(self, place: int) -> None:
-        if place > self.size:  # such a memo would take gigabytes
-            raise UnsafePickleError(f"{self.name} numbers its parts beyond its size, and is not read")
-        self.memo[place] = self.stack[-1]
-
-    def _step(self, opcode: pickletools.OpcodeInfo) -> None:
-        depth = self._taken(opcode)
-        if opcode.name in TUPLE:
-            if depth >= DEEPEST:
-                raise UnsafePickleError(
-                    f"{self.name} has more than {DEEPEST} tuples inside each other, and is not read"
-                )
-            self.stack.append(depth + 1)
+def _check_depth(data: bytes, name: str) -> None:
+    """Refuse a pickle that could take up memory or the stack beyond its size, without making any of its objects."""
+    stack: list[int | None] = []  # the depth of a tuple, 0 for anything else, None for a mark
+    memo: dict[int, int | None] = {}
+    for opcode, argument, _ in pickletools.genops(data):
+        if opcode.name in PUT or opcode.name == "MEMOIZE":
+            place = len(memo) if opcode.name == "MEMOIZE" else int(argument or 0)
+            if place > len(data):  # such a memo would take gigabytes
+                raise UnsafePickleError(f"{name} numbers its parts beyond its size, and is not read")
+            memo[place] = stack[-1]
+        elif opcode.name in GET:
+            stack.append(memo[int(argument or 0)])
+        elif opcode.name == "DUP":
+            stack.append(stack[-1])
         else:
-            self.stack += [None if kind is pickletools.markobject else 0 for kind in opcode.stack_after]
+            depth = _take(opcode, stack)
+            if opcode.name in TUPLE and depth >= DEEPEST:
+                raise UnsafePickleError(f"{name} has more than {DEEPEST} tuples inside each other, and is not read")
+            left = [None if kind is pickletools.markobject else 0 for kind in opcode.stack_after]
+            stack += [depth + 1] if opcode.name in TUPLE else left
 
-    def _taken(self, opcode: pickletools.OpcodeInfo) -> int:
-        """Take what an opcode takes from the stack; the depth of the deepest tuple in it."""
-        deepest, count = 0, len(opcode.stack_before)
-        if pickletools.stackslice in opcode.stack_before or opcode.name == "POP_MARK":
-            while (depth := self.stack.pop()) is not None:
-                deepest = max(deepest, depth)
-            count = opcode.stack_before.index(pickletools.markobject)
-        for _ in range(count):
-            deepest = max(deepest, self.stack.pop() or 0)
-        return deepest
+
+def _take(opcode: pickletools.OpcodeInfo, stack: list[int | None]) -> int:
+    """Take what an opcode takes from the stack; the depth of the deepest tuple in it."""
+    deepest, count = 0, len(opcode.stack_before)
+    if pickletools.stackslice in opcode.stack_before or opcode.name == "POP_MARK":
+        while (depth := stack.pop()) is not None:
+            deepest = max(deepest, depth)
+        count = opcode.stack_before.index(pickletools.markobject)
+    for _ in range(count):
+        deepest = max(deepest, stack.pop() or 0)
+    return deepest
 
 
 def load_pickle(data: bytes, name: str) -> Any:
@@ -184,7 +165,7 @@ def load_pickle(data: bytes, name: str) -> Any:
     isotherm.study.datasets.pickles.UnsafePickleError: meta.p is not read: it asks for builtins.print
     """
     try:
-        _Depths(len(data), name).follow(data)
+        _check_depth(data, name)
         return _plain(_Unpickler(data, name).load(), {})
     except UnsafePickleError:
         raise
@@ -193,6 +174,7 @@ def load_pickle(data: bytes, name: str) -> Any:
 
 
 _Seen: TypeAlias = dict[int, Any]  # results by the id of the object; the pickle keeps all objects alive
+_CYCLE = object()
 
 
 def _plain(value: Any, seen: _Seen) -> Any:
@@ -205,9 +187,6 @@ def _plain(value: Any, seen: _Seen) -> Any:
     if seen[id(value)] is _CYCLE:
         raise ValueError("it contains itself")
     return seen[id(value)]
-
-
-_CYCLE = object()
 
 
 def _replaced(value: Any, seen: _Seen) -> Any:

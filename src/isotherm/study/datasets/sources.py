@@ -17,22 +17,6 @@ from isotherm.graphs import Graph
 from isotherm.study.datasets.archives import read_gzip, read_npy, read_npz, read_tar
 from isotherm.study.datasets.pickles import load_pickle
 
-__all__ = [
-    "PLANETOID_PARTS",
-    "Dataset",
-    "StandInWarning",
-    "debian_packages",
-    "karate_club",
-    "merge_small",
-    "read_bundle",
-    "read_graph_file",
-    "read_netset",
-    "read_planetoid",
-    "read_snap",
-    "sparse_matrix",
-    "word_clusters",
-]
-
 Nodes: TypeAlias = NDArray[np.int64]
 
 MOST_BYTES = 1 << 30  # largest size of a graph in a folder, once unpacked
@@ -47,42 +31,20 @@ class StandInWarning(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """A graph and the labels of its nodes.
-
-    Attributes
-    ----------
-    name : str
-        The name of the graph.
-    graph : Graph
-        The graph.
-    labels : ndarray of shape (n,)
-        The true labels, in the order of ``graph.nodes``; -1 (int labels) or None (str) where there is none. If
-        communities overlap, the largest community of each node.
-    positions : ndarray of shape (n, 2) or None
-        Where to draw the nodes, if the source has positions.
-    label_names : ndarray of str or None
-        The names of the int labels 0, 1, ..., if the source has them.
-    communities : tuple of ndarray, or None
-        If communities overlap: the positions of the nodes of each, ascending.
-    stand_in_for : str or None
-        The graph that was asked for, if this one is only similar to it.
-    """
+    """A graph and the labels of its nodes; if communities overlap, a node's label is its largest community."""
 
     name: str
     graph: Graph
-    labels: NDArray[Any]
-    positions: NDArray[np.float64] | None = None
-    label_names: NDArray[np.str_] | None = None
-    communities: tuple[Nodes, ...] | None = None
-    stand_in_for: str | None = None
+    labels: NDArray[Any]  # (n,) true labels, in the order of graph.nodes; where unknown, -1 (int labels) or None (str)
+    positions: NDArray[np.float64] | None = None  # (n, 2) where to draw the nodes
+    label_names: NDArray[np.str_] | None = None  # names of the int labels 0, 1, ...
+    communities: tuple[Nodes, ...] | None = None  # if they overlap: positions of the nodes of each, ascending
+    stand_in_for: str | None = None  # the graph that was asked for, if this one is only similar to it
 
     @property
     def n_classes(self) -> int:
         """The number of classes or communities."""
-        if self.communities is not None:
-            return len(self.communities)
-        known = self.labels[self.labelled].tolist()
-        return len(set(known))
+        return len(set(self.labels[self.labelled].tolist()) if self.communities is None else self.communities)
 
     @property
     def labelled(self) -> NDArray[np.bool_]:
@@ -97,32 +59,11 @@ class Dataset:
 
 # fmt: off
 FRIENDS = {  # each edge once, at its lower end
-    0: (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31),
-    1: (2, 3, 7, 13, 17, 19, 21, 30),
-    2: (3, 7, 8, 9, 13, 27, 28, 32),
-    3: (7, 12, 13),
-    4: (6, 10),
-    5: (6, 10, 16),
-    6: (16,),
-    8: (30, 32, 33),
-    9: (33,),
-    13: (33,),
-    14: (32, 33),
-    15: (32, 33),
-    18: (32, 33),
-    19: (33,),
-    20: (32, 33),
-    22: (32, 33),
-    23: (25, 27, 29, 32, 33),
-    24: (25, 27, 31),
-    25: (31,),
-    26: (29, 33),
-    27: (33,),
-    28: (31, 33),
-    29: (32, 33),
-    30: (32, 33),
-    31: (32, 33),
-    32: (33,),
+    0: (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31), 1: (2, 3, 7, 13, 17, 19, 21, 30),
+    2: (3, 7, 8, 9, 13, 27, 28, 32), 3: (7, 12, 13), 4: (6, 10), 5: (6, 10, 16), 6: (16,), 8: (30, 32, 33), 9: (33,),
+    13: (33,), 14: (32, 33), 15: (32, 33), 18: (32, 33), 19: (33,), 20: (32, 33), 22: (32, 33),
+    23: (25, 27, 29, 32, 33), 24: (25, 27, 31), 25: (31,), 26: (29, 33), 27: (33,), 28: (31, 33), 29: (32, 33),
+    30: (32, 33), 31: (32, 33), 32: (33,),
 }
 
 WITH_MR_HI = (0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 16, 17, 19, 21)
@@ -191,36 +132,21 @@ def read_graph_file(path: Path, *, name: str | None = None) -> Dataset:
     source, target = arrays["row"], arrays["col"]
     if distinct and "node_names" in arrays:
         source, target = nodes[source], nodes[target]
-    graph = Graph.from_edges(
-        source,
-        target,
-        arrays.get("weight"),
-        directed=bool(arrays["directed"]),
-        nodes=nodes if distinct else np.arange(len(nodes)),
-    )
-    names = arrays.get("label_names")
-    return Dataset(
-        name or path.stem,
-        graph,
-        arrays["labels"].astype(np.int64),
-        arrays.get("xy"),
-        None if names is None else names.astype(str),
-        _communities(arrays["member_node"], arrays["member_comm"]) if "member_node" in arrays else None,
-    )
-
-
-def _communities(nodes: Nodes, numbers: Nodes) -> tuple[Nodes, ...]:
-    order = np.lexsort((nodes, numbers))
-    cuts = np.flatnonzero(np.diff(numbers[order])) + 1
-    return tuple(np.split(nodes[order].astype(np.int64), cuts))
+    ids = nodes if distinct else np.arange(len(nodes))
+    graph = Graph.from_edges(source, target, arrays.get("weight"), directed=bool(arrays["directed"]), nodes=ids)
+    communities = None
+    if "member_node" in arrays:
+        members, numbers = arrays["member_node"], arrays["member_comm"]
+        order = np.lexsort((members, numbers))
+        cuts = np.flatnonzero(np.diff(numbers[order])) + 1
+        communities = tuple(np.split(members[order].astype(np.int64), cuts))
+    names = _text(arrays.get("label_names"))
+    labels = arrays["labels"].astype(np.int64)
+    return Dataset(name or path.stem, graph, labels, arrays.get("xy"), names, communities)
 
 
 def read_bundle(path: Path, *, most_bytes: int, wanted: tuple[str, ...]) -> dict[str, Any]:
-    """The wanted attributes of a graph of NetSet, https://netset.telecom-paris.fr.
-
-    It is an archive, or the folder that it unpacks to, with one file for each attribute: ``adjacency.npz`` and
-    ``biadjacency.npz`` are sparse matrices of SciPy, ``labels.npy`` and others arrays of NumPy, ``meta.p`` is a pickle.
-    """
+    """The wanted attributes of a graph of NetSet (https://netset.telecom-paris.fr), from its archive or folder."""
     if path.is_dir():
         files = {file.name: file.read_bytes() for file in sorted(path.iterdir()) if file.stem in wanted}
     else:
@@ -229,13 +155,10 @@ def read_bundle(path: Path, *, most_bytes: int, wanted: tuple[str, ...]) -> dict
     for name, content in files.items():
         stem, _, suffix = name.partition(".")
         label = f"{path}, {name}"
-        match suffix:
-            case "npz":
-                attributes[stem] = sparse_matrix(read_npz(content, most_bytes=most_bytes, name=label), label)
-            case "npy":
-                attributes[stem] = read_npy(content, label)
-            case "p":
-                attributes[stem] = load_pickle(content, label)
+        if suffix == "npz":  # adjacency and biadjacency, saved by SciPy
+            attributes[stem] = sparse_matrix(read_npz(content, most_bytes=most_bytes, name=label), label)
+        elif suffix in ("npy", "p"):
+            attributes[stem] = (read_npy if suffix == "npy" else load_pickle)(content, label)
     return attributes
 
 
@@ -290,12 +213,14 @@ def read_planetoid(files: dict[str, Path], *, name: str) -> Dataset:
 
     Nodes without a label are dropped, then those without an edge: CiteSeer keeps 3264 nodes of 3327.
     """
-    one_hot, test_rows, neighbours = (
-        load_pickle(files[part].read_bytes(), files[part].name) for part in ("ally", "ty", "graph")
-    )
-    order = np.loadtxt(files["test.index"], dtype=np.int64, ndmin=1)
-    labels = _planetoid_labels(np.asarray(one_hot), np.asarray(test_rows), order)
-    ends = np.array([(node, other) for node, others in neighbours.items() for other in others], dtype=np.int64)
+    parts = {part: load_pickle(files[part].read_bytes(), files[part].name) for part in ("ally", "ty", "graph")}
+    one_hot = (np.asarray(parts[part]) for part in ("ally", "ty"))
+    training, test = (np.where(rows.any(axis=1), rows.argmax(axis=1), -1) for rows in one_hot)
+    order = np.loadtxt(files["test.index"], dtype=np.int64, ndmin=1)  # test nodes; some numbers may be missing
+    labels = np.full(max(len(training), int(order.max(initial=-1)) + 1), -1, dtype=np.int64)
+    labels[: len(training)] = training
+    labels[order] = test
+    ends = np.array([(node, other) for node, others in parts["graph"].items() for other in others], dtype=np.int64)
     ends = np.unique(np.sort(ends.reshape(-1, 2), axis=1), axis=0)
     ends = ends[(ends[:, 0] != ends[:, 1]) & (labels[ends] >= 0).all(axis=1)]
     kept = np.unique(ends)
@@ -304,56 +229,30 @@ def read_planetoid(files: dict[str, Path], *, name: str) -> Dataset:
     return Dataset(name, graph, labels[kept])
 
 
-def _planetoid_labels(one_hot: Nodes, test_rows: Nodes, order: Nodes) -> Nodes:
-    """Class of each node: first the training nodes in order, then the test nodes in the given order, with gaps."""
-    labels = np.full(max(len(one_hot), int(order.max(initial=-1)) + 1), -1, dtype=np.int64)
-    labels[: len(one_hot)] = _classes(one_hot)
-    labels[order] = _classes(test_rows)
-    return labels
-
-
-def _classes(one_hot: Nodes) -> Nodes:
-    return np.where(one_hot.any(axis=1), one_hot.argmax(axis=1), -1)
-
-
 def read_snap(edges: Path, communities: Path, *, name: str, most_bytes: int) -> Dataset:
     """The undirected graph of an edge list, nodes by first appearance, and the communities, one in each line.
 
     J. Yang and J. Leskovec, "Defining and Evaluating Network Communities based on Ground-truth", ICDM 2012. Both files
-    are plain or gzip.
+    are plain or gzip. The label of a node is its largest community, the first of equals.
     """
-    graph = _read_edges(edges, most_bytes)
-    members = tuple(_read_communities(communities, graph, most_bytes))
-    return Dataset(name, graph, _largest_community(members, graph.n_nodes), communities=members)
-
-
-def _read_edges(path: Path, most_bytes: int) -> Graph:
-    text = read_gzip(path, most_bytes=most_bytes)
+    text = read_gzip(edges, most_bytes=most_bytes)
     try:
         ends = np.loadtxt(io.BytesIO(text), dtype=np.int64, comments="#", ndmin=2)
     except ValueError as error:
-        raise ValueError(f"{path} is not a list of edges: {error}") from None
+        raise ValueError(f"{edges} is not a list of edges: {error}") from None
     if ends.shape[1] != 2:
-        raise ValueError(f"{path} is not a list of edges: its lines have {ends.shape[1]} numbers, not two")
-    return Graph.from_edges(ends[:, 0], ends[:, 1])
-
-
-def _read_communities(path: Path, graph: Graph, most_bytes: int) -> list[Nodes]:
-    communities = []
-    for number, line in enumerate(read_gzip(path, most_bytes=most_bytes).splitlines(), start=1):
+        raise ValueError(f"{edges} is not a list of edges: its lines have {ends.shape[1]} numbers, not two")
+    graph = Graph.from_edges(ends[:, 0], ends[:, 1])
+    members: list[Nodes] = []
+    for number, line in enumerate(read_gzip(communities, most_bytes=most_bytes).splitlines(), start=1):
         try:
-            communities.append(np.unique(graph.index(np.array(line.split(), dtype=np.int64))))
+            members.append(np.unique(graph.index(np.array(line.split(), dtype=np.int64))))
         except ValueError as error:
-            raise ValueError(f"{path}, line {number}: {error}") from None
-    return communities
-
-
-def _largest_community(communities: tuple[Nodes, ...], n_nodes: int) -> Nodes:
-    """The number of the largest community of each node, the first of equals; -1 for a node without one."""
-    labels = np.full(n_nodes, -1, dtype=np.int64)
-    for number in sorted(range(len(communities)), key=lambda c: (len(communities[c]), -c)):
-        labels[communities[number]] = number
-    return labels
+            raise ValueError(f"{communities}, line {number}: {error}") from None
+    labels = np.full(graph.n_nodes, -1, dtype=np.int64)
+    for number in sorted(range(len(members)), key=lambda c: (len(members[c]), -c)):
+        labels[members[number]] = number
+    return Dataset(name, graph, labels, communities=tuple(members))
 
 
 def word_clusters(biadjacency: Any, *, n_classes: int = WIKILINKS_CLASSES, random_state: int = 0) -> NDArray[np.int64]:
