@@ -316,7 +316,7 @@ FALLING = np.exp([5.0 - i / 2 for i in range(9)])  # 40 more such steps lead fro
 
 @pytest.mark.parametrize(("dense", "expected"), [(False, 40.0), (True, 40.0 / 1.5)])
 def test_the_absorption_column_is_trusted_less_on_denser_graphs(dense: bool, expected: float) -> None:
-    by_times, by_error = (Patience(float(np.exp(-19)), 100.0, dense=dense) for _ in range(2))
+    by_times, by_error = (Patience(float(np.exp(-19)), lambda: 100.0, dense=dense) for _ in range(2))
     for value in FALLING.tolist():
         by_times.gives_up(np.inf, value)
         by_error.gives_up(value, np.exp(5.0))
@@ -329,7 +329,7 @@ def test_the_absorption_column_is_trusted_less_on_denser_graphs(dense: bool, exp
     [(False, ["slow"], [True]), (True, ["slow", "fast", "slow", "slow", "slow"], [False, False, False, False, True])],
 )
 def test_two_checks_have_to_agree_on_denser_graphs(dense: bool, phases: list[str], given_up: list[bool]) -> None:
-    patience, log, seen = Patience(1e-9, 100.0, dense=dense), 0.0, []
+    patience, log, seen = Patience(1e-9, lambda: 100.0, dense=dense), 0.0, []
     for phase in phases:
         checks = []
         for _ in range(CHECK_EVERY):

@@ -1,6 +1,8 @@
 """The default solver: direct for small systems, cg while it converges fast, elimination otherwise."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -85,7 +87,7 @@ class Patience:
     have to agree.
     """
 
-    def __init__(self, tol: float, cost: float, *, dense: bool) -> None:
+    def __init__(self, tol: float, cost: Callable[[], float], *, dense: bool) -> None:
         self.tol, self.cost = tol, cost  # the error at which cg is done; the cost of elimination in iterations of cg
         self.dense = dense  # whether the mean degree of the graph is at least PROBE_DEGREE
         self._slow = False  # at the last check
@@ -96,7 +98,7 @@ class Patience:
         self._logs.append((_log(error), _log(missing)))
         if len(self._logs) % CHECK_EVERY:
             return False
-        before, self._slow = self._slow, self.remaining() > self.cost
+        before, self._slow = self._slow, self.remaining() > self.cost()
         return self._slow and (before or not self.dense)
 
     def remaining(self) -> float:
@@ -124,7 +126,7 @@ class ImpatientCG(ConjugateGradient):
             return False
         if convergence is not self._followed:  # the next block, or the same in float64
             width = kernels.width(self._columns) if self._columns else len(iteration.report.dot) - 1
-            cost, dense = _cost_of_elimination(self.system, width), self.system.mean_degree >= PROBE_DEGREE
+            cost, dense = partial(_cost_of_elimination, self.system, width), self.system.mean_degree >= PROBE_DEGREE
             self._followed, self._patience = convergence, Patience(convergence.tol, cost, dense=dense)
         self.gave_up |= self._patience.gives_up(convergence.error, iteration.horizon.missing)
         return self.gave_up
