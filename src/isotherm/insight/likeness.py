@@ -37,24 +37,12 @@ def profiles(lifting: Lifting, nodes: Ints, options: SolveOptions) -> NDArray[np
 
     The vectors of the copies of a node are concatenated.
     """
-    conductance, copies = (
-        in_type(lifting.conductance, np.float32),
-        np.add.outer(nodes, lifting.offsets),
-    )  # (rows, copies)
-    walk = _Walk(conductance, lifting.conductance.sums, options)
+    copies = np.add.outer(nodes, lifting.offsets)  # (rows, copies)
+    walk = _Walk(lifting.conductance.of_type(np.float32), lifting.conductance.sums, options)
     blocks = [walk.last_two(first, copies) for first in walk.first_steps()]
     joined = np.concatenate(blocks, axis=2).reshape(len(nodes), -1)
     length = np.linalg.norm(joined, axis=1, keepdims=True)
     return np.divide(joined, length, out=np.zeros_like(joined), where=length > 0)
-
-
-def in_type(conductance: Csr, dtype: type[np.floating]) -> Csr:
-    """The matrix with weights of another floating-point type."""
-    return (
-        conductance
-        if conductance.weights is None
-        else conductance._replace(weights=conductance.weights.astype(dtype, copy=False))
-    )
 
 
 class Cover:

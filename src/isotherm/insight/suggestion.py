@@ -42,7 +42,7 @@ from isotherm.equilibrium.solvers.cg import GroupDescent
 from isotherm.equilibrium.solvers.interior import Groups
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Csr, Graph, as_graph
-from isotherm.insight.likeness import Cover, in_type
+from isotherm.insight.likeness import Cover
 from isotherm.labelling.fit import Fit
 
 LIKELY = "likely"
@@ -285,7 +285,7 @@ def _damped_heat(
     As in the solver `cg`, conjugate gradient is deflated by the constant: each direction is shifted so that as much
     heat leaves as enters. Where walks mix fast, three or four iterations are then enough.
     """
-    graph = in_type(conductance, np.float32)
+    graph = conductance.of_type(np.float32)
     diagonal = np.where(free, degree / share, 0).astype(np.float32)
     leaving, group = _leaving(conductance, diagonal, degree, free), np.where(free, 0, -1).astype(np.int32)
     x, r = (kernels.block(len(free), 2, np.float32) for _ in range(2))
