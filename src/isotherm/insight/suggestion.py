@@ -51,7 +51,7 @@ WITHOUT_FIT = ("diverse", "uncertainty")
 MOST_SHOWN = 5  # classes in a message
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
-DAMPED_TOL = 0.003  # root mean square residual of damped heat, relative to the source
+DAMPED_TOL = 0.002  # root mean square residual of damped heat, relative to the source
 MOST_DAMPED_STEPS = 15  # leaves an error of at most 1 % at this damping
 SHORTLIST_FACTOR = 64  # candidates for each requested node
 SHORTEST_SHORTLIST = 1000  # least number of candidates
