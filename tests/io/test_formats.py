@@ -282,3 +282,12 @@ def test_bad_metis(tmp_path: Path, content: str, sentence: str) -> None:
     (tmp_path / "e.graph").write_text(content)
     with pytest.raises(FileError, match=sentence):
         read_graph(tmp_path / "e.graph")
+
+
+def test_a_symmetric_matrix_market_file_may_list_both_directions_of_an_edge(tmp_path: Path) -> None:
+    head = "%%MatrixMarket matrix coordinate real symmetric\n3 3 "
+    (tmp_path / "once.mtx").write_text(f"{head}2\n2 1 1.5\n3 2 2.5\n")
+    (tmp_path / "twice.mtx").write_text(f"{head}4\n1 2 1.5\n2 1 1.5\n2 3 2.5\n3 2 2.5\n")
+    once, twice = (read_graph(tmp_path / name) for name in ("once.mtx", "twice.mtx"))
+    np.testing.assert_array_equal(twice.csr.to_scipy().toarray(), once.csr.to_scipy().toarray())
+    np.testing.assert_array_equal(once.csr.to_scipy().toarray(), [[0, 1.5, 0], [1.5, 0, 2.5], [0, 2.5, 0]])

@@ -356,7 +356,7 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
     """Have the workers of a cluster label a packed graph and write a folder, and say what was done."""
     if fitting.solving.engine != "dask":
         raise UsageError(f"{results.output} is a folder, which is for --engine dask; give the name of a file")
-    only = {"evidence": fitting.evidence == "none", "solver": fitting.solving.solver == "cg"}  # as workers do anyway
+    only = {"evidence": fitting.evidence == "none", "solver": fitting.solving.solver == "cg"}  # workers always do this
     allowed = ON_WORKERS | {name for name, given in only.items() if given}
     for name in (*changed_options(results, allowed=allowed), *changed_options(fitting, allowed=allowed)):
         where = f"is for labels in a file, not in the folder {results.output}"

@@ -212,6 +212,10 @@ def read_mtx(file: Input, options: Options) -> tuple[Graph, Layout]:
             lower_half = layout == "array" and symmetry == "symmetric"
             listed = rows * (rows + 1) // 2 if lower_half else entries
             _check_entries(path, content, listed, 1 if layout == "array" else 2 + (field != "pattern"))
+            if symmetry == "symmetric" and layout == "coordinate" and not options.directed:
+                # entries are edges: SciPy would count an edge twice if the file lists both of its directions
+                banner, _, rest = content.partition(b"\n")
+                content = re.sub(rb"(?i)symmetric", b"general", banner) + b"\n" + rest
             matrix = coo_array(mmread(BytesIO(content)))
         except FileError:
             raise
