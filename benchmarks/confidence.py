@@ -17,14 +17,13 @@ from scipy.sparse import csr_matrix
 
 import isotherm as iso
 from benchmarks.results import Result
-from isotherm.labelling.decisions import DECISIONS
-from isotherm.labelling.metrics import macro_f1
-from isotherm.labelling.rules import RULES
+from isotherm.labelling.rules import DECISIONS, RULES
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.paper.graph_experiments import two_per_class
 from isotherm.probability.trial import reliability
 from isotherm.seeds.hiding import sample_uniform
 from isotherm.study import datasets
+from isotherm.study.scores import macro_f1
 
 __all__ = ["Errors", "Labelled", "block_model", "calibration_errors", "coverage_of", "panel", "races", "rule_scores"]
 

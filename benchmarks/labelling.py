@@ -17,9 +17,9 @@ from sklearn.isotonic import isotonic_regression
 
 import isotherm as iso
 from benchmarks.results import Result
-from isotherm.labelling.metrics import macro_f1
 from isotherm.seeds.encoding import encode_labels
 from isotherm.study.datasets import available, load
+from isotherm.study.scores import macro_f1
 
 __all__ = ["CONFIRMATION", "DEVELOPMENT", "draw_curves", "races"]
 

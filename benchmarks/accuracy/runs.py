@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
+from sklearn.metrics import roc_auc_score
 
 from benchmarks.accuracy.graphs import Item
 from isotherm.study.methods import Method
@@ -33,9 +34,11 @@ class Row:
     accuracy, macro_f1, guessed, unlabelled, calibration_error, coverage, set_size
         As in `Score`.
     together
-        The calibration error over the labels of all draws of this protocol.
+        The calibration error over the labels of all draws that were run at once.
     seconds
         CPU seconds, with those of what draws share, such as an embedding.
+    auc
+        With two classes and a confidence, the area under the ROC curve.
     status
         Empty, or why there are no scores: too slow, or the error that was raised.
     """
@@ -53,6 +56,7 @@ class Row:
     set_size: float = np.nan
     together: float = np.nan
     seconds: float = np.nan
+    auc: float = np.nan
     status: str = ""
 
     @property
@@ -64,13 +68,15 @@ Key: TypeAlias = tuple[str, str, int, str]
 Results: TypeAlias = dict[Key, Row]
 
 
-def run_method(item: Item, method: Method, protocol: str, draws: list[Draw], budget: float) -> Iterator[Row]:
-    """A row for each draw; those that would exceed the budget of CPU seconds are not run."""
+def run_method(
+    item: Item, method: Method, protocol: str, draws: Iterable[tuple[int, Draw]], budget: float
+) -> Iterator[Row]:
+    """A row for each numbered draw; when one exceeds the budget of CPU seconds, those after it are not run."""
     answers: list[tuple[Draw, Answer]] = []
     rows: list[Row] = []
-    spent = slowest = 0.0
-    for number, draw in enumerate(draws):
-        if spent + slowest > budget:
+    slowest = 0.0
+    for number, draw in draws:
+        if slowest > budget:
             rows.append(Row(item.name, protocol, number, method.name, status=SLOW))
             continue
         try:
@@ -78,10 +84,10 @@ def run_method(item: Item, method: Method, protocol: str, draws: list[Draw], bud
         except Exception as error:
             rows.append(Row(item.name, protocol, number, method.name, status=f"{type(error).__name__}: {error}"))
             continue
-        spent, slowest = spent + seconds, max(slowest, seconds)
+        slowest = max(slowest, seconds)
         answers.append((draw, found))
         scores = asdict(score(draw, found))
-        rows.append(Row(item.name, protocol, number, method.name, **scores, seconds=seconds))
+        rows.append(Row(item.name, protocol, number, method.name, **scores, seconds=seconds, auc=_auc(draw, found)))
     together = calibration_error([claims(*pair) for pair in answers]) if answers else np.nan
     for row in rows:
         yield row if row.status else Row(**(asdict(row) | {"together": together}))
@@ -94,6 +100,16 @@ def _timed(item: Item, method: Method, draw: Draw) -> tuple[Answer, float]:
     began = time.process_time()
     found = method.run(item.task, draw)
     return found, time.process_time() - began + sum(costs[key] for key in item.task.used & before)
+
+
+def _auc(draw: Draw, found: Answer) -> float:
+    """The area under the ROC curve, by the probability of the second of two classes; NaN if there is none."""
+    truth = draw.task.truth[draw.scored]
+    if found.confidence is None or draw.task.n_classes != 2 or len(np.unique(truth)) != 2:
+        return np.nan
+    labels, confidence = found.labels[draw.scored], found.confidence[draw.scored]
+    chance = np.where(labels < 0, 0.5, np.where(labels == 1, confidence, 1 - confidence))
+    return float(roc_auc_score(truth, chance))
 
 
 def add_rows(path: Path, rows: Iterable[Row]) -> None:

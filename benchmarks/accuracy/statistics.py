@@ -1,7 +1,8 @@
 """From rows to tables: means over graphs, ranks, and paired differences with standard errors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy.stats import rankdata
 
 from benchmarks.accuracy.runs import SLOW, Results
 
-__all__ = ["Estimate", "Panel", "estimate"]
+__all__ = ["Estimate", "Panel", "estimate", "mean_difference"]
 
 
 class Estimate(NamedTuple):
@@ -57,11 +58,15 @@ class Panel:
         return np.array([self._mean(graph, method, figure) for graph in self.graphs])
 
     def _mean(self, graph: str, method: str, figure: str) -> float:
-        found, draw = [], 0
-        while (row := self.results.get((graph, self.protocol, draw, method))) is not None:
-            found.append(getattr(row, figure))
-            draw += 1
-        return float(np.mean(found)) if found else np.nan
+        return _mean([figures[0] for figures in self._draws(graph, [method], figure)])
+
+    def _draws(self, graph: str, methods: list[str], figure: str) -> Iterator[list[float]]:
+        """The figures of some methods on each draw that all of them have."""
+        for draw in count():
+            rows = [self.results.get((graph, self.protocol, draw, method)) for method in methods]
+            if None in rows:
+                return
+            yield [getattr(row, figure) for row in rows]
 
     def mean(self, method: str, figure: str) -> Estimate:
         """The mean over graphs."""
@@ -69,7 +74,21 @@ class Panel:
 
     def difference(self, ours: str, theirs: str, figure: str) -> Estimate:
         """Ours minus theirs, paired by graph."""
-        return estimate(self.by_graph(ours, figure) - self.by_graph(theirs, figure))
+        return estimate(self.gaps(ours, theirs, figure))
+
+    def gaps(self, ours: str, theirs: str, figure: str) -> NDArray[np.float64]:
+        """(graphs,) ours minus theirs, the mean over draws that both have."""
+        pairs = [self._draws(graph, [ours, theirs], figure) for graph in self.graphs]
+        return np.array([_mean([one - other for one, other in pair]) for pair in pairs])
+
+    def on_common_draws(self, methods: list[str], figure: str) -> NDArray[np.float64]:
+        """(methods, graphs) means over the draws that all methods have which were run on a graph; NaN for others."""
+        values = np.full((len(methods), len(self.graphs)), np.nan)
+        for place, graph in enumerate(self.graphs):
+            ran = [number for number, name in enumerate(methods) if (graph, self.protocol, 0, name) in self.results]
+            draws = list(self._draws(graph, [methods[number] for number in ran], figure)) if ran else []
+            values[ran, place] = np.mean(draws, axis=0) if draws else np.nan
+        return values
 
     def ranks(self, methods: Iterable[str], figure: str) -> dict[str, float]:
         """The mean rank of each method, the best first; where a method has no figure it is last."""
@@ -86,3 +105,12 @@ class Panel:
             for row in self.results.values()
             if row.method == method and row.protocol == self.protocol and row.graph in graphs and row.status
         }
+
+
+def mean_difference(panels: list[Panel], ours: str, theirs: str, figure: str) -> Estimate:
+    """Ours minus theirs in the mean of several protocols, paired by graph; of graphs that have all of them."""
+    return estimate(np.mean([panel.gaps(ours, theirs, figure) for panel in panels], axis=0))
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else np.nan

@@ -5,17 +5,30 @@ from collections.abc import Iterable
 import numpy as np
 
 from benchmarks.accuracy.runs import Results
-from benchmarks.accuracy.statistics import Panel
+from benchmarks.accuracy.statistics import Estimate, Panel, mean_difference
+from isotherm.labelling.rules import DECISIONS
 
-__all__ = ["OURS", "difference_table", "markdown", "method_table"]
+__all__ = ["FEATURES", "FIGURES", "OURS", "difference_table", "markdown", "method_table", "wins_table"]
 
 OURS = "Isotherm"
+FEATURES = "Isotherm, features"
+FIGURES = {"accuracy": "accuracy", "macro_f1": "macro-F1"}
 
 
 def markdown(rows: list[list[str]]) -> str:
     """Rows of cells as a table; the first is its head."""
-    head, *rest = rows
+    head, *rest = [[_by_decision(cell) for cell in row] for row in rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in [head, ["---"] * len(head), *rest])
+
+
+def _by_decision(cell: str) -> str:
+    """A method, named as `NodeClassifier` names it: what decides by probabilities was a rule when it was stored.
+
+    >>> _by_decision("Isotherm, rule probable"), _by_decision("Isotherm, rule vanilla")
+    ('Isotherm, decision probable', 'Isotherm, rule vanilla')
+    """
+    kind, _, name = cell.rpartition(" ")
+    return f"{OURS}, decision {name}" if kind == f"{OURS}, rule" and name in DECISIONS else cell
 
 
 def method_table(results: Results, graphs: list[str], protocols: Iterable[str], methods: list[str]) -> str:
@@ -43,22 +56,47 @@ def method_table(results: Results, graphs: list[str], protocols: Iterable[str], 
 
 
 def difference_table(results: Results, graphs: list[str], protocols: Iterable[str], peers: list[str], ours: str) -> str:
-    """Ours minus each peer, in points, with the standard error over graphs; bold where it exceeds two of these."""
-    rows = [[f"{ours} minus"]]
+    """Ours minus each peer, in points, with the standard error over graphs; bold where it exceeds two of these.
+
+    The last columns have the mean of all protocols, on the graphs on which a peer has all of them.
+    """
     panels = [Panel(results, graphs, protocol) for protocol in protocols]
-    figures = {"accuracy": "accuracy", "macro_f1": "macro-F1"}
-    rows[0] += [f"{panel.protocol}, {name}" for panel in panels for name in figures.values()]
+    head = [f"{ours} minus", *(f"{panel.protocol}, {name}" for panel in panels for name in FIGURES.values())]
+    rows = [[*head, *(f"mean, {name}" for name in FIGURES.values())]]
     for peer in peers:
-        found = [panel.difference(ours, peer, figure) for panel in panels for figure in figures]
-        rows.append([peer, *(_points(*value[:2]) for value in found)])
+        found = [panel.difference(ours, peer, figure) for panel in panels for figure in FIGURES]
+        found += [mean_difference(panels, ours, peer, figure) for figure in FIGURES]
+        rows.append([peer, *(_points(each, len(graphs)) for each in found)])
     return markdown(rows)
 
 
-def _points(mean: float, error: float) -> str:
-    if np.isnan(mean):
+def wins_table(results: Results, graphs: list[str], protocols: Iterable[str], methods: list[str]) -> str:
+    """On how many graphs each method has the best accuracy and the best macro-F1, on the draws that all have.
+
+    Methods that tie all count.
+    """
+    panels = [Panel(results, graphs, protocol) for protocol in protocols]
+    rows = [["best accuracy/macro-F1 on so many graphs", *(f"{panel.protocol}" for panel in panels), "all"]]
+    counts = np.array([[_wins(panel, methods, figure) for figure in FIGURES] for panel in panels])  # (p, 2, methods)
+    for place, method in enumerate(methods):
+        cells = [*counts[:, :, place].tolist(), counts[:, :, place].sum(axis=0).tolist()]
+        rows.append([method, *(f"{accuracy}/{macro}" for accuracy, macro in cells)])
+    return markdown([rows[0], *sorted(rows[1:], key=lambda row: -sum(map(int, row[-1].split("/"))))])
+
+
+def _wins(panel: Panel, methods: list[str], figure: str) -> list[int]:
+    values = panel.on_common_draws(methods, figure)
+    values = np.where(np.isnan(values), -np.inf, values)
+    best = (values == values.max(axis=0)) & np.isfinite(values)
+    return np.count_nonzero(best, axis=1).tolist()
+
+
+def _points(found: Estimate, graphs: int) -> str:
+    if not found.graphs:
         return ""
-    text = f"{100 * mean:+.1f} ± {100 * error:.1f}"
-    return f"**{text}**" if abs(mean) > 2 * error else text
+    text = f"{100 * found.mean:+.1f}" + ("" if np.isnan(found.error) else f" ± {100 * found.error:.1f}")
+    note = f" ({found.graphs} graphs)" if found.graphs < graphs else ""
+    return (f"**{text}**" if abs(found.mean) > 2 * found.error else text) + note
 
 
 def _figure(value: float, best: float) -> str:
