@@ -2,8 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace isotherm {
 
@@ -52,19 +54,37 @@ struct Owned : T {
   }
 };
 
-// Calls f with the views and the data buffers of each array in a stream.
-template <class F>
-void for_texts(ArrowArrayStream* stream, const F& f) {
-  Owned<ArrowSchema> schema;
-  if (stream->get_schema(stream, &schema) != 0 || std::strcmp(schema.format, "vu") != 0)
-    throw std::runtime_error("texts come as Arrow views");
-  for (;;) {
-    Owned<ArrowArray> array;
-    if (stream->get_next(stream, &array) != 0) throw std::runtime_error("an Arrow stream broke off");
-    if (!array.release) return;
-    const View* views = static_cast<const View*>(array.buffers[1]) + array.offset;
-    f(views, array.length, reinterpret_cast<const char* const*>(array.buffers + 2));
+// The texts of a stream, in one or more arrays, which stay alive with it.
+class Texts {
+ public:
+  struct Part {
+    const View* views;
+    int64_t count;
+    const char* const* buffers;
+  };
+
+  explicit Texts(ArrowArrayStream* stream) {
+    Owned<ArrowSchema> schema;
+    if (stream->get_schema(stream, &schema) != 0 || std::strcmp(schema.format, "vu") != 0)
+      throw std::runtime_error("texts come as Arrow views");
+    for (;;) {
+      auto array = std::make_unique<Owned<ArrowArray>>();
+      if (stream->get_next(stream, array.get()) != 0) throw std::runtime_error("an Arrow stream broke off");
+      if (!array->release) return;
+      parts_.push_back({static_cast<const View*>(array->buffers[1]) + array->offset, array->length,
+                        reinterpret_cast<const char* const*>(array->buffers + 2)});
+      count_ += array->length;
+      arrays_.push_back(std::move(array));
+    }
   }
-}
+
+  int64_t count() const { return count_; }
+  const std::vector<Part>& parts() const { return parts_; }
+
+ private:
+  std::vector<std::unique_ptr<Owned<ArrowArray>>> arrays_;
+  std::vector<Part> parts_;
+  int64_t count_ = 0;
+};
 
 }  // namespace isotherm

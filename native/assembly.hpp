@@ -257,6 +257,43 @@ void row_sums(const Csr<T>& graph, int power, double* sums, int threads) {
   });
 }
 
+// The mixing steps of SplitMix64: a pseudo-random permutation of 64-bit integers.
+inline uint64_t mixed(uint64_t x) {
+  x *= 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+// A weight in units of `unit`, as an integer that ignores rounding errors: ten bits of its mantissa, to nearest.
+inline uint64_t rounded_bits(double weight, double unit) {
+  const double value = weight / unit;
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return (bits + (uint64_t{1} << 41)) >> 42;
+}
+
+// New colours: each node hashes its colour with the colours and weights around it, in any order.
+template <class T>
+void mix_colours(const Csr<T>& graph, double unit, const uint64_t* before, uint64_t* after, int threads) {
+  const int64_t n = graph.rows, entries = graph.indptr[n];
+  const int64_t parts = std::clamp<int64_t>(entries / kThreadWork, 1, threads);
+  const uint64_t one = rounded_bits(1, unit);
+  in_parts(parts, [&](int64_t part) {
+    const auto bound = [&](int64_t cut) {
+      return cut == parts ? n : std::lower_bound(graph.indptr, graph.indptr + n, entries / parts * cut) - graph.indptr;
+    };
+    for (int64_t row = bound(part), end = bound(part + 1); row < end; ++row) {
+      uint64_t sum = 0;
+      for (int64_t e = graph.indptr[row]; e < graph.indptr[row + 1]; ++e) {
+        const uint64_t weight = graph.weights ? rounded_bits(graph.weights[e], unit) : one;
+        sum += mixed(before[graph.indices[e]] ^ weight);
+      }
+      after[row] = mixed(before[row] + 3 * sum);
+    }
+  });
+}
+
 // The submatrix of the nodes in `order`, renumbered: node order[v] becomes v.
 template <class T>
 void renumber(const Csr<T>& graph, const int32_t* order, int64_t nodes, std::vector<int64_t>& indptr,

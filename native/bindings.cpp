@@ -8,7 +8,6 @@
 #include <cstring>
 
 #include "assembly.hpp"
-#include "codebook.hpp"
 #include "components.hpp"
 #include "elimination.hpp"
 #include "signs.hpp"
@@ -20,7 +19,7 @@ void define_graphs(nb::module_& m) {
   m.def("assemble",
         [](Indices rows, Indices columns, Weights<T> weights, Vector<int64_t> indptr, Vector<int32_t> indices,
            std::optional<Vector<T>> sorted, int threads) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           assemble<T>({rows.data(), columns.data(), weights ? weights->data() : nullptr,
                        static_cast<int64_t>(rows.size())},
                       {indptr.data(), indices.data(), sorted ? sorted->data() : nullptr,
@@ -34,7 +33,7 @@ void define_graphs(nb::module_& m) {
   m.def("bipartite",
         [](Indptr indptr, Indices indices, Weights<T> weights, Vector<int64_t> out_indptr, Vector<int32_t> out_indices,
            std::optional<Vector<T>> out_weights, int threads) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           bipartite<T>(csr<T>(indptr, indices, weights),
                        {out_indptr.data(), out_indices.data(), out_weights ? out_weights->data() : nullptr,
                         static_cast<int64_t>(out_indptr.size()) - 1},
@@ -50,7 +49,7 @@ void define_graphs(nb::module_& m) {
           Room<int32_t> new_indices;
           Room<T> new_weights;
           {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             add_transpose<T>(csr<T>(indptr, indices, weights), new_indptr, new_indices, new_weights, threads);
           }
           const bool weighted = weights || !new_weights.empty();
@@ -63,18 +62,27 @@ void define_graphs(nb::module_& m) {
   m.def("row_sums",
         [](Indptr indptr, Vector<const T> weights, int power, Vector<double> sums, int threads) {
           const Csr<T> rows{indptr.data(), nullptr, weights.data(), static_cast<int64_t>(indptr.size()) - 1};
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           row_sums<T>(rows, power, sums.data(), threads);
         },
         nb::arg("indptr").noconvert(), nb::arg("weights").noconvert(), nb::arg("power"), nb::arg("sums").noconvert(),
         nb::arg("threads"));
+
+  m.def("mix_colours",
+        [](Indptr indptr, Indices indices, Weights<T> weights, double unit, Vector<const uint64_t> before,
+           Vector<uint64_t> after, int threads) {
+          const Unlocked unlocked;
+          mix_colours<T>(csr<T>(indptr, indices, weights), unit, before.data(), after.data(), threads);
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("unit"), nb::arg("before").noconvert(), nb::arg("after").noconvert(), nb::arg("threads"));
 
   m.def("eliminate",
         [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const uint8_t> interior, uint64_t seed,
            int64_t domain_size, int threads) {
           Factor factor;
           {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             factor = eliminate<T>(csr<T>(indptr, indices, weights), interior.data(), seed, domain_size, threads);
           }
           return nb::make_tuple(as_array(std::move(factor.order)), as_array(std::move(factor.pivots)),
@@ -92,7 +100,7 @@ void define_graphs(nb::module_& m) {
           std::vector<int32_t> new_indices;
           std::vector<T> new_weights;
           {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             renumber<T>(csr<T>(indptr, indices, weights), order.data(), static_cast<int64_t>(order.size()), new_indptr,
                         new_indices, new_weights);
           }
@@ -106,7 +114,7 @@ void define_graphs(nb::module_& m) {
         [](Indptr indptr, Indices indices, Weights<T> weights, int threads) {
           Scan found;
           {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             found = scan<T>(csr<T>(indptr, indices, weights), threads);
           }
           return nb::make_tuple(found.ordered, found.symmetric, found.loops);
@@ -154,46 +162,11 @@ NB_MODULE(_native, m) {
   define_tables(m);
   define_texts(m);
   define_layout(m);
-  m.def("number",
-        [](Block<uint64_t> table, int64_t size, Vector<const uint64_t> source, Vector<const uint64_t> source_checks,
-           Vector<const uint64_t> target, Vector<const uint64_t> target_checks, Vector<int32_t> source_codes,
-           Vector<int32_t> target_codes) {
-          std::vector<int64_t> first;
-          {
-            nb::gil_scoped_release release;
-            first = number({table.data(), static_cast<int64_t>(table.shape(0))}, size,
-                           {source.data(), source_checks.data(), source_codes.data()},
-                           {target.data(), target_checks.data(), target_codes.data()},
-                           static_cast<int64_t>(source.size()));
-          }
-          return as_array(std::move(first));
-        },
-        nb::arg("table").noconvert(), nb::arg("size"), nb::arg("source").noconvert(),
-        nb::arg("source_checks").noconvert(), nb::arg("target").noconvert(), nb::arg("target_checks").noconvert(),
-        nb::arg("source_codes").noconvert(), nb::arg("target_codes").noconvert());
-  m.def("text_keys",
-        [](nb::object texts, Vector<uint64_t> words, Vector<uint64_t> checks) {
-          const nb::object capsule = texts.attr("__arrow_c_stream__")();
-          auto* stream = static_cast<ArrowArrayStream*>(PyCapsule_GetPointer(capsule.ptr(), "arrow_array_stream"));
-          if (!stream) throw nb::python_error();
-          nb::gil_scoped_release release;
-          TextHasher hasher(words.data(), checks.data());
-          for_texts(stream, [&](const View* views, int64_t count, const char* const* buffers) {
-            hasher.add(views, count, buffers);
-          });
-        },
-        nb::arg("texts"), nb::arg("words").noconvert(), nb::arg("checks").noconvert());
-  m.def("rehash",
-        [](Block<const uint64_t> old, Block<uint64_t> fresh) {
-          nb::gil_scoped_release release;
-          rehash(old.data(), static_cast<int64_t>(old.shape(0)), {fresh.data(), static_cast<int64_t>(fresh.shape(0))});
-        },
-        nb::arg("old").noconvert(), nb::arg("fresh").noconvert());
   m.def("sign_average",
         [](Indptr indptr, Indices indices, Weights<float> weights, Vector<const float> scale, Vector<const float> size,
            Block<const uint8_t> bits, Block<float> out, int threads) {
           const Csr<float> graph = csr<float>(indptr, indices, weights);
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           const auto run = graph.weights ? sign_average<true> : sign_average<false>;
           run(graph, scale.data(), size.data(), bits.data(), out.data(), threads);
         },
@@ -202,13 +175,13 @@ NB_MODULE(_native, m) {
         nb::arg("out").noconvert(), nb::arg("threads"));
   m.def("reach",
         [](Indptr indptr, Indices indices, Vector<uint8_t> reached) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           reach(indptr.data(), indices.data(), static_cast<int64_t>(indptr.size()) - 1, reached.data());
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("reached").noconvert());
   m.def("depth",
         [](Indptr indptr, Indices indices, Vector<uint8_t> marked, int64_t limit) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           return depth(indptr.data(), indices.data(), static_cast<int64_t>(indptr.size()) - 1, marked.data(), limit);
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("marked").noconvert(),
@@ -217,7 +190,7 @@ NB_MODULE(_native, m) {
         [](Indptr indptr, Indices indices) {
           std::vector<int32_t> found;
           {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             found = components(indptr.data(), indices.data(), static_cast<int64_t>(indptr.size()) - 1);
           }
           return as_array(std::move(found));

@@ -4,10 +4,29 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
+#include <chrono>
+#include <thread>
+
 #include "kernels.hpp"
 
 namespace nb = nanobind;
 using namespace isotherm;
+
+// While this object lives, the thread runs without the GIL. To take it back while Python ends, before 3.14, ends the
+// thread by unwinding its stack, and that stack has noexcept functions of nanobind: the process would abort. Such a
+// thread waits here instead for the end of the process.
+struct Unlocked {
+  PyThreadState* saved = PyEval_SaveThread();
+  Unlocked() = default;
+  Unlocked(const Unlocked&) = delete;
+  ~Unlocked() {
+    try {
+      PyEval_RestoreThread(saved);
+    } catch (...) {
+      for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+  }
+};
 
 template <class T>
 using Vector = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

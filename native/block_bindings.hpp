@@ -44,7 +44,7 @@ template <int W, class F>
 nb::object report_of(F&& f) {
   decltype(f()) report;
   {
-    nb::gil_scoped_release release;
+    const Unlocked unlocked;
     report = f();
   }
   return as_array<W>(report);
@@ -98,7 +98,7 @@ void define_blocks(nb::module_& m) {
           const Csr<T> graph = csr<T>(indptr, indices, weights);
           with_width(x.shape(1), [&](auto width) {
             with_kind(graph, width, [&](auto weighted, auto far) {
-              nb::gil_scoped_release release;
+              const Unlocked unlocked;
               average<T, width, weighted, far>(graph, scale.data(), x.data(), out.data(), threads);
             });
           });
@@ -146,7 +146,7 @@ void define_blocks(nb::module_& m) {
   m.def("cool",
         [](Vector<const T> outflow, Vector<const T> warmth, Block<T> heat, int threads) {
           with_width(heat.shape(1), [&](auto width) {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             cool<T, width>(static_cast<int64_t>(heat.shape(0)), outflow.data(), warmth.data(), heat.data(), threads);
           });
         },
@@ -157,7 +157,7 @@ void define_blocks(nb::module_& m) {
         [](Vector<const int32_t> group, std::optional<Vector<const T>> weight, Block<const T> x, Block<double> out,
            int threads) {
           with_width(x.shape(1), [&](auto width) {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             group_sums<T, width>(static_cast<int64_t>(x.shape(0)), group.data(), weight ? weight->data() : nullptr,
                                  x.data(), static_cast<int64_t>(out.shape(0)), out.data(), threads);
           });
@@ -169,7 +169,7 @@ void define_blocks(nb::module_& m) {
         [](Vector<const int32_t> group, std::optional<Vector<const T>> weight, Block<const T> amounts, Block<T> x,
            int threads) {
           with_width(x.shape(1), [&](auto width) {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             group_shift<T, width>(static_cast<int64_t>(x.shape(0)), group.data(), weight ? weight->data() : nullptr,
                                   amounts.data(), x.data(), threads);
           });
@@ -223,7 +223,7 @@ void define_blocks(nb::module_& m) {
           const Csr<T> graph = csr<T>(indptr, indices, weights);
           std::vector<double> left(least.data(), least.data() + least.size());
           with_width(x.shape(1), [&](auto width) {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             left = push_columns<T, width>(graph, degree.data(), left, most, x.data(), r.data(), threads);
           });
           return as_array(std::move(left));

@@ -5,7 +5,7 @@
 void define_layout(nb::module_& m) {
   m.def("pair_up",
         [](Indptr indptr, Indices indices, Weights<float> weights, Indices order, Vector<int32_t> group) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           return pair_up(csr<float>(indptr, indices, weights), order.data(), group.data());
         },
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
@@ -16,7 +16,7 @@ void define_layout(nb::module_& m) {
           std::vector<int32_t> new_indices;
           std::vector<float> new_weights;
           {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             contract(csr<float>(indptr, indices, weights), group.data(), groups, new_indptr, new_indices, new_weights);
           }
           return nb::make_tuple(as_array(std::move(new_indptr)), as_array(std::move(new_indices)),
@@ -27,7 +27,7 @@ void define_layout(nb::module_& m) {
   m.def("spread",
         [](Block<const float> positions, Vector<const float> mass, float left, float bottom, float scale,
            Block<float> cells) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           const Lattice grid{static_cast<int64_t>(cells.shape(0)), left, bottom, scale};
           spread(positions.data(), mass.data(), static_cast<int64_t>(mass.size()), grid, cells.data());
         },
@@ -38,7 +38,7 @@ void define_layout(nb::module_& m) {
            Vector<const float> mass, float pull, float left, float bottom, float scale,
            nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu> field, Block<float> forces,
            int threads) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           const Lattice grid{static_cast<int64_t>(field.shape(0)), left, bottom, scale};
           pull_and_push({indptr.data(), indices.data(), weights.data(), static_cast<int64_t>(mass.size())},
                         positions.data(), mass.data(), pull, grid, field.data(), forces.data(), threads);
@@ -50,7 +50,7 @@ void define_layout(nb::module_& m) {
   m.def("advance",
         [](Block<const float> forces, float rate, float momentum, float longest, Block<float> velocity,
            Block<float> gain, Block<float> positions, int threads) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           advance(forces.data(), static_cast<int64_t>(forces.shape(0)), rate, momentum, longest, velocity.data(),
                   gain.data(), positions.data(), threads);
         },

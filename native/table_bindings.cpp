@@ -20,7 +20,7 @@ void define_placing(nb::module_& m) {
   m.def("place_rows",
         [](Strided<const From> x, Vector<const To> offset, std::optional<Vector<const int64_t>> places,
            Strided<To> out, int threads) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           place_rows<From, To>(rows<const From>(x), offset.data(), places ? places->data() : nullptr, rows<To>(out),
                                threads);
         },
@@ -34,7 +34,7 @@ void define_tables_of(nb::module_& m) {
         [](Block<const T> x, int threads) {
           std::vector<double> found;
           {
-            nb::gil_scoped_release release;
+            const Unlocked unlocked;
             found = table_moments<T>(table<T>(x), threads);
           }
           return as_array(std::move(found));
@@ -42,16 +42,16 @@ void define_tables_of(nb::module_& m) {
         nb::arg("x").noconvert(), nb::arg("threads"));
 
   m.def("best_columns",
-        [](Block<const T> x, Vector<int64_t> best, int threads) {
-          nb::gil_scoped_release release;
-          best_columns<T>(table<T>(x), best.data(), threads);
+        [](Block<const T> x, double tie, Vector<int64_t> best, int threads) {
+          const Unlocked unlocked;
+          best_columns<T>(table<T>(x), static_cast<T>(tie), best.data(), threads);
         },
-        nb::arg("x").noconvert(), nb::arg("best").noconvert(), nb::arg("threads"));
+        nb::arg("x").noconvert(), nb::arg("tie"), nb::arg("best").noconvert(), nb::arg("threads"));
 
   m.def("combine",
         [](Block<const T> base, Block<const T> block, Block<const T> near, Vector<const T> times,
            Vector<const int32_t> group, Block<const T> everywhere, Block<T> out, int threads) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           combine<T>(table<T>(base), table<T>(block), table<T>(near), times.data(), group.data(),
                      table<T>(everywhere), out.data(), threads);
         },
@@ -62,7 +62,7 @@ void define_tables_of(nb::module_& m) {
   m.def("rank",
         [](Block<const T> x, int64_t first, Block<double> scores, Block<int32_t> classes, Vector<double> mass,
            int threads) {
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           rank<T>(table<T>(x), first, {scores.data(), classes.data(), mass.data(),
                                        static_cast<int64_t>(scores.shape(1))}, threads);
         },
@@ -74,11 +74,17 @@ void define_tables_of(nb::module_& m) {
            Vector<const double> neighbours, Vector<const double> mean, Vector<const double> shares,
            Vector<const double> slopes, Block<const double> covariance, Vector<const double> bias, double lapse,
            Block<double> out, int threads) {
+          const size_t rows = x.shape(0), classes = x.shape(1), kinds = slopes.size();
+          if (kinds > static_cast<size_t>(kMostKinds) || covariance.shape(0) != kinds || covariance.shape(1) != kinds ||
+              mean.size() != classes || shares.size() != classes || bias.size() != classes ||
+              indptr.size() != rows + 1 || indices.size() != direct.size() || neighbours.size() != rows ||
+              out.shape(0) != rows || out.shape(1) != classes)
+            throw nb::value_error("the arrays of a calibration do not fit together");
           const Calibration model{mean.data(),       shares.data(), slopes.data(),
                                   covariance.data(), bias.data(),   static_cast<int64_t>(slopes.size()),
                                   lapse};
           const Surroundings near{indptr.data(), indices.data(), direct.data(), neighbours.data()};
-          nb::gil_scoped_release release;
+          const Unlocked unlocked;
           chances<T>(table<T>(x), near, model, out.data(), threads);
         },
         nb::arg("x").noconvert(), nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(),

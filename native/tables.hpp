@@ -66,9 +66,10 @@ std::vector<double> table_moments(const Table<T>& table, int threads) {
   return all;
 }
 
-// The first column with the largest entry of each row, as numpy.argmax: the first NaN if there is one. -1 if unreached.
+// The first column whose entry is the largest of its row, or less by at most `tie`; the first NaN if there is one, as in
+// numpy.argmax. -1 if unreached.
 template <class T>
-void best_columns(const Table<T>& table, int64_t* best, int threads) {
+void best_columns(const Table<T>& table, T tie, int64_t* best, int threads) {
   for_chunks(even_chunks(table.rows, table.columns), threads,
              [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
     for (int64_t i = begin; i < end; ++i) {
@@ -76,6 +77,8 @@ void best_columns(const Table<T>& table, int64_t* best, int threads) {
       int64_t found = std::isnan(row[0]) ? -1 : 0;
       for (int64_t c = 1; found >= 0 && c < table.columns && !std::isnan(row[found]); ++c)
         if (!(row[c] <= row[found])) found = c;
+      if (found > 0 && !std::isnan(row[found]))
+        found = std::find_if(row, row + found, [&](T value) { return value >= row[found] - tie; }) - row;
       best[i] = found;
     }
   });

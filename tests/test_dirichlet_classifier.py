@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import f1_score
 
 import isotherm as iso
-from isotherm.labelling.decisions import DECISIONS
+from isotherm.labelling.rules import DECISIONS
 from isotherm.paper.graph_experiments import largest
 from isotherm.seeds.hiding import sample, show
 from isotherm.study.datasets import load

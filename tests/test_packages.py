@@ -184,6 +184,24 @@ def test_the_classifier_loads_little_besides_scikit_learn() -> None:
     assert len(loaded) - len(own) <= 5
 
 
+def test_a_fit_passes_few_files() -> None:
+    """From the call of `fit` to the labels: what a newcomer has to open to follow it, with links alone."""
+    code = """
+import sys, warnings, networkx, isotherm
+warnings.simplefilter("ignore")
+club, files = networkx.karate_club_graph(), set()
+seeds = {node: club.nodes[node]["club"] for node in range(0, 34, 3)}
+graph = isotherm.Graph.from_networkx(club)
+isotherm.NodeClassifier().fit(graph, seeds)  # lazy imports
+sys.setprofile(lambda frame, *_: files.add(frame.f_code.co_filename))
+isotherm.NodeClassifier().fit(graph, seeds).labels_
+sys.setprofile(None)
+print(*files, sep="\\n")"""
+    passed = {Path(line).relative_to(SOURCE) for line in run(code).splitlines() if Path(line).is_relative_to(SOURCE)}
+    assert {Path("node_classifier.py"), Path("labelling/fit.py"), Path("equilibrium/problem.py")} <= passed
+    assert len(passed) <= 37
+
+
 def test_the_packages_need_nothing_optional() -> None:
     code = f"import sys, isotherm, isotherm.{', isotherm.'.join(PACKAGES)}\nprint(*sys.modules)"
     loaded = run(code).split()
@@ -214,3 +232,11 @@ def test_no_file_names_a_folder_of_this_machine() -> None:
 def test_personal_paths_are_seen() -> None:
     assert personal_paths("open('" + "/".join(["", "home", "ann", "x.csv'"]) + "')")
     assert not personal_paths("src/work/x, https://example.org/home/x, at home/work")
+
+
+def test_actions_are_named_by_hash() -> None:
+    used = [
+        line for path in (ROOT / ".github").rglob("*.yml") for line in path.read_text().splitlines() if "uses:" in line
+    ]
+    assert len(used) > 5
+    assert [line for line in used if not re.search(r"uses: [\w./-]+@[0-9a-f]{40} # v\d", line)] == []

@@ -45,6 +45,34 @@ def test_a_long_solve_can_be_interrupted_at_any_time() -> None:
     assert b"KeyboardInterrupt" in errors
 
 
+BUSY_AT_THE_END = """
+import sys, threading, time
+import numpy as np
+from isotherm import kernels
+
+class Slow:
+    def __del__(self, sleep=time.sleep):
+        sleep(0.5)
+
+sys.slow = Slow()  # Python deletes it while it ends, and lets other threads go on meanwhile
+ends = np.random.default_rng(0).integers(0, 1_000_000, (2, 1_000_000)).astype(np.int32)
+indptr, indices = np.empty(1_000_001, np.int64), np.empty(1_000_000, np.int32)
+
+def work():
+    while True:
+        kernels.native.assemble(*ends, None, indptr, indices, None, 1)
+
+threading.Thread(target=work, daemon=True).start()
+time.sleep(0.2)
+"""
+
+
+@pytest.mark.skipif(kernels.native is None, reason="installed without a C++ compiler")
+def test_python_may_end_while_a_thread_is_inside_a_kernel() -> None:
+    outcome = run(BUSY_AT_THE_END)
+    assert (outcome.returncode, outcome.stderr) == (0, "")
+
+
 SMALL_FIT = """
 import isotherm as iso
 clf = iso.DirichletClassifier(solver="cg").fit(iso.Graph.from_edges([0, 1, 2], [1, 2, 3]), {0: "a", 3: "b"})

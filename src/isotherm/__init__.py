@@ -51,16 +51,15 @@ if TYPE_CHECKING:
     from isotherm.equilibrium.problem import UnreachedWarning
     from isotherm.equilibrium.solvers import Solution
     from isotherm.equilibrium.unconverged import ConvergenceWarning
-    from isotherm.exploring import explore
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ZeroRowWarning
     from isotherm.graphs.vector_rows import ScaleWarning
     from isotherm.insight.explanation import Explanation
     from isotherm.insight.suggestion import suggest
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds
+    from isotherm.labelling.inputs import CutGraphWarning, WholeGraph
     from isotherm.labelling.rows import write_labels
-    from isotherm.labelling.whole_graph import CutGraphWarning, WholeGraph
-    from isotherm.node_classifier import NodeClassifier, load
+    from isotherm.node_classifier import NodeClassifier, explore, load
     from isotherm.paper.block_model import BlockModel
     from isotherm.probability.calibration import CalibrationWarning
     from isotherm.probability.evidence import EvidenceWarning
@@ -72,7 +71,7 @@ _HOMES = {
     "BlockModel": "paper.block_model",
     "CalibrationWarning": "probability.calibration",
     "ConvergenceWarning": "equilibrium.unconverged",
-    "CutGraphWarning": "labelling.whole_graph",
+    "CutGraphWarning": "labelling.inputs",
     "DirichletClassifier": "dirichlet_classifier",
     "EvidenceWarning": "probability.evidence",
     "Explanation": "insight.explanation",
@@ -87,10 +86,10 @@ _HOMES = {
     "Solution": "equilibrium.solvers",
     "UnreachedWarning": "equilibrium.problem",
     "VectorClassifier": "vector_classifier",
-    "WholeGraph": "labelling.whole_graph",
+    "WholeGraph": "labelling.inputs",
     "ZeroRowWarning": "graphs.neighbours",
     "cross_val_score": "study.splits",
-    "explore": "exploring",
+    "explore": "node_classifier",
     "load": "node_classifier",
     "pack_edges": "io",
     "read_graph": "io",

@@ -142,6 +142,13 @@ def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, 
         shutil.rmtree(draft, ignore_errors=True)
 
 
+def write_whole(file: IO[bytes], content: bytes | memoryview) -> None:
+    """Write all bytes to an unbuffered file, which may take only some of them at a time."""
+    rest = memoryview(content)
+    while len(rest):
+        rest = rest[file.write(rest) :]
+
+
 def _draft_name(name: str) -> str:
     return f".{name}.{os.getpid()}-{secrets.token_hex(4)}.tmp"
 

@@ -18,16 +18,16 @@ from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
 from isotherm.graphs.other_libraries import node_attribute
 from isotherm.labelling.fit import Fit
-from isotherm.labelling.fitting import fit as fit_graph
-from isotherm.labelling.inputs import filled, graph_and_labels, new_edges, nodes_in
+from isotherm.labelling.fit import fit as fit_graph
+from isotherm.labelling.inputs import WholeGraph, filled, graph_and_labels, new_edges, nodes_in
 from isotherm.labelling.label_sets import LabelSets
 from isotherm.labelling.outcomes import BestScores
 from isotherm.labelling.settings import Settings
-from isotherm.labelling.whole_graph import WholeGraph
 from isotherm.probability.calibration import Calibration
 from isotherm.probability.evidence import Evidence
 from isotherm.seeds import Seeds, as_seeds
 from isotherm.seeds.encoding import Labels, encode_labels, has_index
+from isotherm.seeds.known import changed_seeds
 
 if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
     from isotherm.insight.explanation import Explainer, Explanation
@@ -99,8 +99,6 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         progress : callable, optional
             As for `fit`.
         """
-        from isotherm.labelling.changes import changed_seeds
-
         before = self._fitted
         seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
         seeds.warn_about_rare()
@@ -459,6 +457,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         names, columns = getattr(self, "feature_names_in_", None), getattr(self, "seed_columns_", None)
         save_model(path, Saved(self.get_params(), self._fitted, names, columns), force=force)
+        self.fitted_.warn_about_few()
 
     def _html_repr(self) -> str:
         """What notebooks show: before the fit the parameters, as of any estimator; then what was found.

@@ -4,24 +4,27 @@ The heat of the seeds says much about the class of a node, but not how probable 
 too: the structure of the graph, features of the nodes, other models. So some seeds are hidden in turn, to see what each
 of these *experts* says about nodes whose class is known. This calibrates the temperatures and weighs the experts
 (`isotherm.probability`). A *decision* on the resulting probabilities then gives each node its label
-(`isotherm.labelling.decisions`).
+(`isotherm.labelling.rules`).
 """
 
 import os
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.errors import ParameterError
 from isotherm.graph_classifier import GraphClassifier
-from isotherm.graphs import Graph
-from isotherm.labelling.decisions import DECISIONS
-from isotherm.labelling.fitting import has_probabilities
-from isotherm.labelling.rules import RULES, Rule
+from isotherm.graphs import Graph, as_graph
+from isotherm.labelling.fit import has_probabilities
+from isotherm.labelling.rules import DECISIONS, RULES, Rule
+from isotherm.labelling.settings import Settings
+from isotherm.probability.calibration import CalibrationWarning
 from isotherm.probability.evidence import AUTO, Evidence, read_evidence
 from isotherm.probability.experts import STRUCTURAL
 from isotherm.probability.experts.spectral import Structure
-from isotherm.seeds import Seeds
+from isotherm.seeds import Seeds, as_seeds
 
 RULE_NAMES = (*DECISIONS, *RULES)  # what may decide labels: on probabilities, or on temperatures
 
@@ -179,8 +182,15 @@ def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
     return NodeClassifier(rule, **parameters) if rule in DECISIONS else DirichletClassifier(rule, **parameters)
 
 
-def load(path: str | os.PathLike[str]) -> GraphClassifier:
+def load(path: str | os.PathLike[str], *, n_threads: int | None = None) -> GraphClassifier:
     """Read a classifier that was saved with its method ``save``; it gives the same answers.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    n_threads : int, optional
+        With how many threads to explain, suggest and update; by default as many as the fit was made with.
 
     Examples
     --------
@@ -196,13 +206,51 @@ def load(path: str | os.PathLike[str]) -> GraphClassifier:
     from isotherm.labelling.saving import load_model  # with the readers of files, which few fits need
 
     clf, saved = load_model(path, _with_parameters)
+    fit = saved.fit
+    if n_threads is not None:
+        clf.set_params(n_threads=n_threads)
+        fit = replace(fit, settings=Settings.of(**fit.settings.parameters | {"n_threads": n_threads}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CalibrationWarning)  # `save` has warned
+        fit.warn_about_few()
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names
     clf.seed_columns_ = saved.seed_columns or {}
-    return clf._hold(saved.fit)
+    return clf._hold(fit)
 
 
 def _with_parameters(parameters: Mapping[str, Any]) -> GraphClassifier:
     from isotherm.dirichlet_classifier import DirichletClassifier
 
     return (NodeClassifier if "decision" in parameters else DirichletClassifier)(**parameters)
+
+
+def explore(
+    graph: Any,
+    seeds: Any = None,
+    *,
+    classifier: GraphClassifier | None = None,
+    log: str | os.PathLike[str] | None = None,
+    port: int = 0,
+    browser: bool = True,
+    name: str = "graph",
+) -> None:
+    """Open a graph in the browser, to look at it and to label its nodes; ends with Ctrl-C. See docs/explore.md.
+
+    Parameters
+    ----------
+    graph : Graph, sparse or dense adjacency matrix, networkx or igraph graph
+        The graph.
+    seeds : mapping, array or Series, optional
+        Known labels, as for `NodeClassifier.fit`. Without any, the page asks for the names of the classes.
+    classifier : NodeClassifier or DirichletClassifier, optional
+        The classifier that labels the graph; only its parameters are used, not its fit.
+    log, port, browser, name
+        As in :meth:`NodeClassifier.explore`.
+    """
+    from isotherm.page.open_page import PageOptions, certain_seeds, open_page  # few need the page
+
+    network = as_graph(graph)
+    known = {} if seeds is None else certain_seeds(as_seeds(seeds, network, None), network)
+    options = PageOptions(port=port, browser=browser, log=log, name=name)
+    open_page(network, known, NodeClassifier() if classifier is None else classifier, options)

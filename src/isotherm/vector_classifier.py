@@ -6,7 +6,7 @@ from inspect import signature
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
@@ -14,6 +14,7 @@ from isotherm import kernels
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.graphs import Graph
 from isotherm.graphs.neighbours import Neighbours
+from isotherm.graphs.untrusted import checked_sparse
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.settings import Settings
 from isotherm.node_classifier import NodeClassifier
@@ -154,6 +155,7 @@ class VectorClassifier(NodeClassifier):
         return {name: getattr(self, name) for name in signature(NodeClassifier).parameters}
 
     def _checked_table(self, X: Any, *, reset: bool) -> Any:
+        X = checked_sparse(X) if issparse(X) else X
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric")
 
     def _hold(self, fit: Fit) -> Self:

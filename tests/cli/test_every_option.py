@@ -25,6 +25,7 @@ from isotherm import kernels
 from isotherm.cli import main
 from isotherm.cli.app import app
 from isotherm.cli.terminal.job import Job
+from isotherm.engines import LocalEngine
 from isotherm.engines.cluster import disconnect
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -327,7 +328,11 @@ def _steady(text: bytes) -> bytes:
 
 def _record(patch: pytest.MonkeyPatch, asked: list[str], *, classifiers: bool) -> None:
     """Note what the library is asked for where no output shows it: threads, parameters, a page, a report."""
-    count, make = kernels.thread_count, isotherm.cli.inputs.classifier_of
+    count, make, solve = kernels.thread_count, isotherm.cli.inputs.classifier_of, LocalEngine.solve
+
+    def solved(problem: Any, options: Any, **more: Any) -> Any:
+        asked.append(f"{options.threads} threads of a solver")
+        return solve(problem, options, **more)
 
     def thread_count(threads: Any = None) -> int:
         asked.append(f"{threads} threads")
@@ -353,6 +358,7 @@ def _record(patch: pytest.MonkeyPatch, asked: list[str], *, classifiers: bool) -
         return "report.html"
 
     patch.setattr(kernels, "thread_count", thread_count)
+    patch.setattr(LocalEngine, "solve", staticmethod(solved))
     patch.setattr(isotherm.cli.inputs, "classifier_of", classifier_of)
     patch.setattr(isotherm.cli.commands.explore, "classifier_of", classifier_of)
     patch.setattr(isotherm.page.open_page, "open_page", open_page)

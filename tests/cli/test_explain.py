@@ -196,10 +196,21 @@ def test_many_classes_and_a_long_way() -> None:
     clf = iso.DirichletClassifier(rule="vanilla", max_memory=100).fit(graph, seeds)
     account = explained_nodes(clf, [clf.explain(20)], top=2, paths=3)[0]
     assert "20 → 19 → 18 → 17 → (13 more) → 3 → 2 → 1 → 0" in account.text()
-    assert [each["class"] for each in account.classes[:2]] == ["class 0", "class 50"]
-    np.testing.assert_allclose([each["temperature"] for each in account.classes[:2]], [0.6, 0.4])
+    classes = account.plain()["classes"]
+    assert [each["class"] for each in classes[:2]] == ["class 0", "class 50"]
+    np.testing.assert_allclose([each["temperature"] for each in classes[:2]], [0.6, 0.4])
     clf = iso.DirichletClassifier().fit(graph, seeds)
     assert "and 6 more of lower scores" in explained_nodes(clf, [clf.explain(20)], top=2, paths=0)[0].text()
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+def test_features_may_label_a_node_that_no_seed_reaches() -> None:
+    graph = iso.Graph.from_edges([0, 1, 2, 4], [1, 2, 3, 5])
+    features = np.array([[0.0], [0.1], [5.0], [5.1], [0.1], [5.0]])
+    clf = iso.NodeClassifier().fit(graph, {0: 0, 1: 0, 2: 1, 3: 1}, features=features)
+    far, near = explained_nodes(clf, clf.explain_many([4, 1]), top=None, paths=0, confidence=False)
+    assert far.text() == "4: 0, although no path joins it to a seed"
+    assert near.text() == clf.explain(1).text(paths=0, title="1: 0 (a seed)")
 
 
 def test_nodes_are_found_by_their_text() -> None:

@@ -1,5 +1,6 @@
 """The contract of engines, on each of them: the same problems, against dense linear algebra and against each other."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -133,3 +134,23 @@ def test_a_classifier_answers_everything(engine: str) -> None:
     for each in (clf, usual):
         each.update(add={node: "c0"}, remove=[next(iter(seeds))])
     np.testing.assert_allclose(clf.temperatures_, usual.temperatures_, atol=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.ConvergenceWarning")
+@pytest.mark.parametrize("columns", [1, 3, 16, 20])
+def test_no_temperature_is_beyond_those_of_the_boundary(engine: str, columns: int) -> None:
+    """The maximum principle holds however far a solve is from equilibrium."""
+    rng, n = np.random.default_rng(columns), 120
+    source, target = rng.integers(n, size=(2, 3 * n))
+    graph = iso.Graph.from_edges(source, target, 10.0 ** rng.uniform(-12, 12, 3 * n), nodes=range(n))
+    nodes = np.sort(rng.choice(n, 40, replace=False))
+    for values in (np.eye(columns)[np.arange(40) % columns], rng.normal(size=(40, columns))):
+        for options in (SolveOptions(tol=1e-3, max_iter=30), SolveOptions(tol=None, max_iter=7)):
+            problem, options = Problem.of(graph, nodes, values), replace(options, solver="cg", engine=engine)
+            found = solved(problem, options).temperatures
+            low, high = np.nanmin(found, axis=0), np.nanmax(found, axis=0)
+            np.testing.assert_array_equal(low, values.min(axis=0).astype(found.dtype))
+            np.testing.assert_array_equal(high, values.max(axis=0).astype(found.dtype))
+            smoothed = engine_of(options).certify(problem, found, options).temperatures
+            assert (np.nanmin(smoothed, axis=0) >= values.min(axis=0)).all()
+            assert (np.nanmax(smoothed, axis=0) <= values.max(axis=0)).all()

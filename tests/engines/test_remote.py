@@ -70,6 +70,20 @@ def test_it_is_the_local_solution(cluster: Any, columns: int, weighted: bool) ->
         assert remote.n_unreached == problem.graph.n_nodes - moments.n_reached >= 6
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.ConvergenceWarning")
+@pytest.mark.parametrize("columns", [3, 16, 20])
+def test_no_temperature_is_beyond_those_of_the_boundary(cluster: Any, columns: int) -> None:
+    rng, n = np.random.default_rng(columns), 120
+    source, target = rng.integers(n, size=(2, 3 * n))
+    graph = iso.Graph.from_edges(source, target, 10.0 ** rng.uniform(-12, 12, 3 * n), nodes=range(n))
+    for values in (np.eye(columns)[np.arange(40) % columns], rng.random((40, columns)).round(1)):
+        problem = Problem.of(graph, np.arange(0, n, 3), values)
+        with DaskEngine().solve_remote(problem, SolveOptions(tol=1e-3, max_iter=30, engine="dask")) as remote:
+            found = remote.gather()
+        np.testing.assert_array_equal(np.nanmin(found, axis=0), values.min(axis=0).astype(found.dtype))
+        np.testing.assert_array_equal(np.nanmax(found, axis=0), values.max(axis=0).astype(found.dtype))
+
+
 def test_parts_have_all_that_labels_need(cluster: Any) -> None:
     """The same function on a part that has all nodes, and on the parts of the workers."""
     problem = problem_of(random_graph(weighted=True), 3)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from problems import Problem, dense, harmonic, problems, star_mesh
 from scipy.sparse import csr_array, diags_array, eye_array, kron
 
+import isotherm as iso
 from isotherm import kernels
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import interior_system, solve_columns
@@ -379,3 +380,15 @@ def test_elimination_can_be_repeated() -> None:
         prepare(system, "elimination").solve(Request(values, SolveOptions(tol=1e-3))).temperatures for _ in range(2)
     )
     np.testing.assert_array_equal(one, two)
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
+def test_the_horizon_of_cg_does_not_follow_rounding_errors() -> None:
+    """All times to absorption are 2, up to rounding; a step along those errors once made the horizon 3e13."""
+    source = [0, 1, 2, 2, 3, 4, 4, 7, 7, 8, 9, 9, 10, 10, 11, 11, 12, 13, 13, 15, 15, 16, 16, 17, 18, 19, 19, 20]
+    target = [6, 7, 14, 16, 10, 13, 18, 1, 16, 19, 5, 20, 3, 6, 12, 13, 11, 4, 11, 11, 12, 2, 7, 20, 8, 8, 18, 9]
+    graph = iso.Graph.from_edges(source, target, directed=True, nodes=range(21))
+    seeds = {7: 0, 9: 1, 10: 2, 16: 0}
+    clf = iso.DirichletClassifier(solver="cg", tol=1e-10, side="both", calibration=None).fit(graph, seeds)
+    assert clf.solution_.converged
+    assert clf.solution_.error_bound < 1e-10

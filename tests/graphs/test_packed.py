@@ -1,5 +1,6 @@
 """Packed graphs: what goes in comes out, and what is damaged or crafted is refused."""
 
+import io
 import json
 import pickle
 import zlib
@@ -12,6 +13,7 @@ import pytest
 from graph_cases import WEIGHTED, dense
 
 import isotherm as iso
+from isotherm.graphs import packed_writing
 from isotherm.graphs.packed import PackedError, PackedGraph, open_packed, read_rows
 from isotherm.graphs.packed_ids import Counted, Integers, Texts
 from isotherm.graphs.packed_writing import PackWriter, writing_folder
@@ -255,7 +257,7 @@ def test_the_rows_of_a_large_folder_are_checked_and_its_checksums_on_request(
     with pytest.raises(PackedError, match="not symmetric"):
         iso.Graph.open(folder)
     rewritten(folder, "indices.npy", [1, 2, 4, 0, 3, 2], np.int32)
-    with pytest.raises(PackedError, match="beyond the last, 3"):
+    with pytest.raises(PackedError, match="not all between 0 and 3"):
         iso.Graph.open(folder)
     flipped("ids.utf8", 0)(folder)
     rewritten(folder, "indices.npy", [1, 2, 0, 0, 3, 2], np.int32)
@@ -287,3 +289,17 @@ def test_a_folder_of_version_0_2_is_opened(tmp_path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(PackedError, match=r"none\.iso does not exist; check its name"):
         iso.Graph.open(tmp_path / "none.iso")
+
+
+class Hesitant(io.FileIO):
+    """A file that takes a few bytes at a time, as on a disk that is nearly full."""
+
+    def write(self, content: Any) -> int:
+        return super().write(memoryview(content)[:50])
+
+
+def test_a_file_that_takes_a_few_bytes_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_writing, "open", lambda path, mode, buffering: Hesitant(path, mode[:1]), raising=False)
+    graph = iso.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"], [1.0, 2.0, 3.0])
+    graph.pack(tmp_path / "graph.iso")
+    assert iso.Graph.open(tmp_path / "graph.iso", verify=True).nodes[:].tolist() == ["a", "b", "c", "d"]

@@ -11,6 +11,7 @@ import pytest
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError, FileWarning, UnclearError, read_graph, read_graph_file, read_seeds, read_seeds_file
+from isotherm.io.file_layout import Options
 
 PAIRS = [
     ("from", "to"),
@@ -46,7 +47,7 @@ def test_usual_names_of_ends(tmp_path: Path, pair: tuple[str, str], order: str) 
     ends = {pair[0]: ["ann", "bob"], pair[1]: ["bob", "cat"]}
     columns = ["when", *ends, "note", "type"] if order == "behind" else ["when", pair[1], "note", pair[0], "type"]
     pl.DataFrame({**others, **ends}).select(columns).write_csv(tmp_path / "e.csv")
-    roles = read_graph_file(tmp_path / "e.csv", header=True).layout.roles
+    roles = read_graph_file(tmp_path / "e.csv", Options(header=True)).layout.roles
     assert [roles[end] and roles[end].name for end in ("source", "target")] == list(pair)  # type: ignore[union-attr]
 
 

@@ -27,6 +27,7 @@ from scipy.io import savemat
 
 from isotherm.io import FileError, FileWarning, read_graph, read_seeds
 
+CORPUS = sorted((Path(__file__).parent / "corpus").glob("*/*"))
 CASES = int(os.environ.get("ISOTHERM_FUZZ", "60"))
 FRAME = pl.DataFrame({"source": ["a", "b", "é", 'x"y'], "target": ["b", "c", "a b", "7"], "weight": [1.0, 2, 3.5, 0]})
 
@@ -135,6 +136,20 @@ def result_or_error(reader: Callable[[Path], Any], path: Path) -> Any:
     return None
 
 
+@pytest.mark.parametrize("kept", CORPUS, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_inputs_that_reach_new_lines(tmp_path: Path, kept: Path) -> None:
+    """Found by fuzzing with guidance by coverage; ``python -m tools.fuzz.guided`` adds to them."""
+    path = tmp_path / f"f.{kept.parent.name}"
+    path.write_bytes(kept.read_bytes())
+    for reader in (read_graph, read_seeds):
+        result_or_error(reader, path)
+
+
+def test_there_are_such_inputs() -> None:
+    formats = {"csv", "tsv", "txt", "jsonl", "mtx", "graphml", "gexf", "gml", "net", "graph"}
+    assert {path.parent.name for path in CORPUS} == formats
+
+
 @pytest.mark.parametrize("suffix", VALID)
 def test_the_valid_files_are_valid(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"f.{suffix}"
@@ -143,7 +158,8 @@ def test_the_valid_files_are_valid(tmp_path: Path, suffix: str) -> None:
 
 
 Arcs = dict[tuple[Any, Any], float]
-TEXTS = st.text(st.characters(min_codepoint=32, exclude_categories=["Cs", "Cn"]), min_size=1, max_size=20)
+CHARACTERS = st.characters(min_codepoint=32, exclude_categories=["Cs", "Cn"], exclude_characters="\ufeff")
+TEXTS = st.text(CHARACTERS, min_size=1, max_size=20)
 WORDS = st.text("ab07é.-_\"'", min_size=1, max_size=20)
 
 

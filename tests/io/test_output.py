@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from isotherm import write_labels
@@ -129,7 +131,14 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         subprocess.run(["umount", folder], check=True)
 
 
-@pytest.mark.parametrize("name", NAMES)
+def test_an_excel_file_needs_no_temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    write_labels(tmp_path / "l.xlsx", PAIR, COLUMNS)
+    assert pl.read_excel(tmp_path / "l.xlsx").height == 2
+    assert [entry.name for entry in tmp_path.iterdir()] == ["l.xlsx"]
+
+
+@pytest.mark.parametrize("name", [*NAMES, "labels.xlsx"])
 def test_a_full_disk(small_disk: Path, name: str) -> None:
     path = small_disk / name
     path.write_text("precious")

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds, tables
+from isotherm.io.file_layout import Options
 
 EDGES = pl.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "a"], "weight": [1.0, 2.0, 4.0]})
 WRITERS = {
@@ -27,7 +28,9 @@ def save(frame: pl.DataFrame, path: Path) -> Path:
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_columns_are_found_by_name(tmp_path: Path, name: str) -> None:
-    graph, layout = read_graph_file(save(EDGES.select("weight", "target", "source"), tmp_path / name), directed=True)
+    graph, layout = read_graph_file(
+        save(EDGES.select("weight", "target", "source"), tmp_path / name), Options(directed=True)
+    )
     assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [0, 0, 2], [4, 0, 0]]
     assert graph.nodes.tolist() == ["a", "b", "c"]
     assert str(layout) == "source=col 3 (source), target=col 2 (target), weight=col 1 (weight)"

@@ -5,7 +5,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,6 +12,8 @@ from kernel_cases import BACKENDS, DTYPES, each_backend, random_graph
 from problems import adjacencies
 from scipy.sparse import block_array, csr_array, random_array
 from scipy.sparse.csgraph import shortest_path
+
+from isotherm.kernels import reference
 
 
 @given(adjacencies(), st.data())
@@ -112,70 +113,6 @@ def test_assemble(backend: ModuleType, n: int, entries: int, dtype: Any, threads
         np.testing.assert_array_equal(found, weights[order])
 
 
-def numbered(pairs: list[tuple[int, int]], known: dict[int, int]) -> tuple[list[list[int]], list[int]]:
-    """What `number` should give: the positions of each pair, and where keys are new."""
-    codes, first = [], []
-    for row, pair in enumerate(pairs):
-        for end, key in enumerate(pair):
-            if key not in known:
-                known[key] = len(known)
-                first.append(2 * row + end)
-        codes.append([known[key] for key in pair])
-    return codes, first
-
-
-@given(st.lists(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 400)), max_size=60), max_size=4), st.data())
-@settings(max_examples=60)
-def test_number_and_rehash(batches: list[list[tuple[int, int]]], data: st.DataObject) -> None:
-    """Keys whose words or checks agree, in tables that are nearly full and grow in between."""
-    distinct = data.draw(st.integers(1, 2**64 - 1))
-    for backend in BACKENDS:
-        table, known = np.zeros((64, 2), dtype=np.uint64), dict[int, int]()
-        for pairs in batches:
-            if len(known) + 2 * len(pairs) >= len(table):
-                grown = np.zeros((8 * len(table), 2), dtype=np.uint64)
-                backend.rehash(table, grown)
-                table = grown
-            ends = np.array(pairs, dtype=np.uint64).reshape(-1, 2).T.copy()
-            words, checks = ends % 7 * np.uint64(distinct), ends // 7 << np.uint64(32)
-            codes, size = np.empty(ends.shape, dtype=np.int32), len(known)
-            first = backend.number(table, size, words[0], checks[0], words[1], checks[1], *codes)
-            assert (codes.T.tolist(), first.tolist()) == numbered(pairs, known)
-
-
-@each_backend
-def test_text_keys(backend: ModuleType) -> None:
-    """Equal texts have equal keys wherever they are stored; others differ in both hashes."""
-    lengths = (0, 1, 3, 4, 7, 8, 11, 12, 13, 15, 16, 17, 24, 31, 32, 33, 100)
-    starts = [""] + [letter * length for length in lengths for letter in ("a", "b", "\0", "é")]
-    texts = sorted({start + end for start in starts for end in ("", "\0", "x", "ax", "\0\0\0", "12345678")})
-    scattered = pl.Series([text for text in texts for _ in range(3)]).gather(np.arange(0, 3 * len(texts), 3))
-    chunks = pl.concat([pl.Series(["filler of some length", *texts[:50]])[1:], pl.Series(texts[50:])], rechunk=False)
-    found = []
-    for series in (pl.Series(texts), scattered, chunks):
-        keys = np.empty((2, len(texts)), dtype=np.uint64)
-        backend.text_keys(series, *keys)
-        assert all(len(np.unique(hashes >> np.uint64(32))) == len(texts) for hashes in keys)
-        found.append(keys)
-    np.testing.assert_array_equal(found[0], found[1])
-    np.testing.assert_array_equal(found[0], found[2])
-
-
-@each_backend
-def test_text_keys_are_spread(backend: ModuleType) -> None:
-    """Of 100,000 texts none share 64 bits, and about as many as chance would have it share the lowest or highest 32."""
-    texts = pl.Series([f"Article_{number}" for number in range(100_000)])
-    keys = np.empty((2, len(texts)), dtype=np.uint64)
-    backend.text_keys(texts, *keys)
-    for hashes in keys:
-        assert len(np.unique(hashes)) == len(texts)
-        for half in (hashes & np.uint64(0xFFFFFFFF), hashes >> np.uint64(32)):
-            assert len(texts) - len(np.unique(half)) < 10  # 1.2 are expected
-    bits = np.unpackbits(keys.T.copy().view(np.uint8), axis=1)  # (texts, 128)
-    correlations = np.corrcoef(bits.T) - np.eye(128)
-    assert np.abs(correlations).max() < 0.02  # six times the standard deviation
-
-
 @given(adjacencies(), st.data())
 @settings(max_examples=60)
 def test_reach(matrix: csr_array, data: st.DataObject) -> None:
@@ -246,6 +183,37 @@ def test_push_moves_residuals_and_keeps_the_balance(backend: ModuleType, weighte
     np.testing.assert_array_equal(r[:, 2:], before[:, 2:])  # columns without a limit stay as they are
     assert x.any() == (most > 0)
     assert (left <= least).all() == (most == 10**9)
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_mix_colours(backend: ModuleType, weighted: bool, dtype: Any) -> None:
+    """The reference defines the hash; here is that it tells apart exactly what differs around a node."""
+    graph, matrix = random_graph(300, weighted, dtype)
+    before = np.random.default_rng(0).integers(0, 3, 300).astype(np.uint64)
+    after, expected = np.empty(300, np.uint64), np.empty(300, np.uint64)
+    backend.mix_colours(*graph, 0.7, before, after, 2)
+    indptr, indices, weights = graph
+    reference.mix_colours(indptr, indices, weights, 0.7, before, expected, 1)
+    np.testing.assert_array_equal(after, expected)
+    around = [tuple(sorted(zip(before[row > 0].tolist(), row[row > 0].tolist(), strict=True))) for row in matrix]
+    kinds = {(own, near): colour for own, near, colour in zip(before.tolist(), around, after.tolist(), strict=True)}
+    assert all(
+        kinds[own, near] == colour for own, near, colour in zip(before.tolist(), around, after.tolist(), strict=True)
+    )
+    assert len(set(kinds.values())) == len(kinds)
+
+
+@each_backend
+def test_mix_colours_ignores_rounding_errors_of_weights(backend: ModuleType) -> None:
+    indptr, indices, before = np.array([0, 1, 2]), np.array([1, 0], np.int32), np.zeros(2, np.uint64)
+    found = []
+    for weight in (0.1 + 0.2 + 0.7, 0.7 + 0.2 + 0.1, 1.01):
+        after = np.empty(2, np.uint64)
+        backend.mix_colours(indptr, indices, np.full(2, weight), 1.0, before, after, 1)
+        found.append(after.tolist())
+    assert found[0] == found[1] != found[2]
 
 
 @each_backend

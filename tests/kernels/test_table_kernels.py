@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, random_array
 from scipy.special import softmax
 
+from isotherm import kernels
+
 ROWS = [1, 300, 40_000]  # the last is shared out among threads
 
 
@@ -39,8 +41,12 @@ def test_best_columns(backend: ModuleType, rows: int, dtype: Any) -> None:
     x = (10 * table(rows, 5, dtype)).round()  # with ties
     x[0, 2] = np.nan  # a class without temperatures
     best = np.empty(rows, np.int64)
-    backend.best_columns(x, best, 2)
+    backend.best_columns(x, 0.0, best, 2)
     np.testing.assert_array_equal(best, np.where(np.isnan(x[:, 0]), -1, x.argmax(axis=1)))
+    noisy = x + dtype(1e-3) * np.random.default_rng(0).random(x.shape, dtype=np.float32)
+    again = np.empty(rows, np.int64)
+    backend.best_columns(noisy.astype(dtype), 1e-2, again, 2)  # ties that noise hides
+    np.testing.assert_array_equal(again, best)
 
 
 @each_backend
@@ -85,6 +91,22 @@ def test_chances(backend: ModuleType, rows: int, dtype: Any, kinds: int) -> None
     logits = (np.stack(evidence, axis=2) @ slopes + bias) * trust[:, None]
     expected = 0.9 * softmax(np.log(shares) + logits, axis=1) + 0.1 * shares
     np.testing.assert_allclose(out, np.nan_to_num(expected), rtol=1e-5 if dtype == np.float32 else 1e-10)
+
+
+@pytest.mark.skipif(kernels.native is None, reason="the kernels of SciPy check themselves")
+@pytest.mark.parametrize("place", range(12))
+def test_chances_of_arrays_that_do_not_fit(place: int) -> None:
+    """The kernel has space for five slopes, and no more."""
+    sizes = [(6, 4), (7,), (0,), (0,), (6,), (4,), (4,), (5,), (5, 5), (4,), None, (6, 4)]
+    arrays: list[Any] = [0.1 if size is None else np.zeros(size) for size in sizes]
+    arrays[1], arrays[2] = np.zeros(7, np.int64), np.zeros(0, np.int32)
+    if sizes[place] is None:
+        arrays[7], arrays[8] = np.zeros(6), np.zeros((6, 6))
+    else:
+        arrays[place] = np.zeros([size + 1 for size in sizes[place] or ()], arrays[place].dtype)
+    assert kernels.native is not None
+    with pytest.raises(ValueError, match="do not fit together"):
+        kernels.native.chances(*arrays, 1)
 
 
 @each_backend

@@ -10,8 +10,9 @@ from problems import Problem, dense, harmonic, problems
 
 import isotherm as iso
 from isotherm.equilibrium.solvers import SOLVERS
-from isotherm.labelling.changes import changed_seeds, warm_start
+from isotherm.labelling.fit import warm_start
 from isotherm.seeds import Seeds
+from isotherm.seeds.known import changed_seeds
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -147,3 +148,30 @@ def test_where_an_update_begins() -> None:
     without = changed_seeds(after, {}, ["c"], graph)  # in the row of "c" nothing is left
     expected = np.array([[1, 0], [1, 0], [0.5, 0.5]])
     np.testing.assert_allclose(np.asarray(warm_start(temperatures, before, without)[:3]), expected)
+
+
+@quiet
+@pytest.mark.parametrize("classes", [15, 16, 17, 31, 32, 33])
+def test_updates_with_as_many_classes_as_fill_a_block(classes: int) -> None:
+    """With 16, a start that did not sum to one made a block one column too wide."""
+    for seed in range(12 if classes == 16 else 2):
+        rng, n = np.random.default_rng(seed), 4 * classes
+        source, target = rng.integers(n, size=(2, 2 * n))
+        graph = iso.Graph.from_edges(source, target, 10.0 ** rng.uniform(-3, 3, 2 * n), nodes=range(n))
+        seeds = {int(node): place % classes for place, node in enumerate(rng.permutation(n)[: 2 * classes])}
+        clf = iso.DirichletClassifier(solver="cg").fit(graph, seeds)
+        for _ in range(8):
+            node = int(rng.integers(n))
+            if node in seeds and list(seeds.values()).count(seeds[node]) > 1:
+                del seeds[node]
+                clf.update(remove=[node])
+            else:
+                seeds[node] = int(rng.integers(classes))
+                clf.update({node: seeds[node]})
+        held = np.sort(list(seeds))
+        values = np.array([[float(seeds[node] == label) for label in clf.classes_] for node in held.tolist()])
+        exact = harmonic(dense(graph.heat), held, values)
+        reached = ~np.isnan(exact[:, 0])
+        np.testing.assert_array_equal(reached, clf.reached_)
+        errors = np.abs(clf.temperatures_ - exact)[reached].max(axis=0) / exact[reached].std(axis=0)
+        assert errors.max() <= 3e-3

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array
 import isotherm as iso
 from isotherm.engines import LocalEngine
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.labelling.decisions import DECISIONS
-from isotherm.labelling.rules import RULES
+from isotherm.labelling.rules import DECISIONS, RULES
 from isotherm.node_classifier import classifier_by
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.trial import reliability

@@ -209,7 +209,7 @@ def test_a_matrix_that_points_outside_of_itself(tmp_path: Path) -> None:
     iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: {"a", "b"}, 33: {"b"}, 5: {"a"}}).save(path)
     for value in (-(2**63), 10**9, 0):
         crafted(path, "seeds.table.indptr", with_value(-1, value))
-        with pytest.raises(iso.FileError, match="the rows of a matrix are out of order"):
+        with pytest.raises(iso.FileError, match=r"indptr does not rise|in none of its rows"):
             iso.load(path)
 
 

@@ -119,9 +119,9 @@ def test_some_nodes_and_some_rows(kind: Kind) -> None:
 def test_confidence_is_not_computed_if_it_is_not_wanted() -> None:
     clf = iso.DirichletClassifier().fit(*CASES["texts"])
     parts_of(clf, confidence=False, temperatures=True)
-    assert "learnt" not in vars(clf.fitted_)
+    assert clf.fitted_.taught is None
     parts_of(clf, confidence=False, min_confidence=0.5)
-    assert "learnt" in vars(clf.fitted_)
+    assert clf.fitted_.taught is not None
 
 
 def test_a_label_goes_by_its_class_number_and_not_by_reach() -> None:

@@ -12,11 +12,10 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem as Stated
 from isotherm.equilibrium.problem import solve
 from isotherm.graphs import Graph
-from isotherm.labelling.decisions import Balanced
-from isotherm.labelling.metrics import accuracy, expected_scores, macro_f1
-from isotherm.labelling.rules import RULES
+from isotherm.labelling.rules import FLOOR, RULES, Balanced, expected_scores
 from isotherm.paper.block_model import BlockModel
 from isotherm.seeds import Seeds
+from isotherm.study.scores import accuracy, macro_f1
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 
@@ -112,7 +111,7 @@ def test_expected_scores_are_the_mean_over_draws_of_the_truth() -> None:
     np.testing.assert_allclose(expected_scores(probabilities, codes), seen, atol=0.005)
 
 
-@pytest.mark.parametrize("certainty", [0.3, 3.0])
+@pytest.mark.parametrize("certainty", [1.2, 3.0])
 def test_with_two_classes_balanced_is_never_far_from_the_best(certainty: float) -> None:
     """A rare class that is hard to find is favoured, one that is easy to find is not."""
     rng, share = np.random.default_rng(1), np.array([0.93, 0.07])
@@ -125,5 +124,25 @@ def test_with_two_classes_balanced_is_never_far_from_the_best(certainty: float) 
     scores = [accuracy(truth, codes) + macro_f1(truth, codes) for codes in found]
     chosen = rule.scores(probabilities, mean).argmax(axis=1)
     assert accuracy(truth, chosen) + macro_f1(truth, chosen) > max(scores) - 0.01
-    assert (mean[1] < 0.5) == (certainty < 1)
+    assert (mean[1] < 0.5) == (certainty < 2)
     assert rule.tempered(np.full(3, 1 / 3), np.eye(3)).tolist() == [1 / 3] * 3, "with more classes it stays"
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 58])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_no_label_is_absurd(n_classes: int, weighted: bool) -> None:
+    """Rare classes are favoured, but only where they are about as probable as the most probable one."""
+    rng = np.random.default_rng(n_classes)
+    chances = rng.dirichlet(np.full(n_classes, 0.5), 2000)
+    mean = rng.dirichlet(np.full(n_classes, 0.3)) + 1e-6
+    weights = rng.uniform(0.2, 5, n_classes) if weighted else None
+    scores = Balanced().scores(chances, mean, weights)
+    np.testing.assert_allclose(scores.sum(axis=1), 1)
+    costs = chances if weights is None else chances * weights
+    best = scores.argmax(axis=1)
+    share = costs[np.arange(2000), best] / costs.max(axis=1)
+    assert share.min() >= FLOOR * (1 - 1e-12)
+    assert np.count_nonzero(share < 1) > 50
+    unbounded = (costs * Balanced().factors(mean)).argmax(axis=1)
+    possible = costs[np.arange(2000), unbounded] >= costs.max(axis=1)
+    np.testing.assert_array_equal(best[possible], unbounded[possible])

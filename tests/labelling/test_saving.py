@@ -16,6 +16,7 @@ from saved_models import again, assert_same, dense
 
 import isotherm as iso
 from isotherm.engines import LocalEngine
+from isotherm.errors import ParameterError
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.io.models import read_model
 from isotherm.node_classifier import classifier_by
@@ -228,6 +229,43 @@ def test_what_was_not_computed_is_not_saved(tmp_path: Path) -> None:
     assert again(clf, tmp_path / "m.npz").fitted_.taught is None
     assert clf.confidence_.shape == (120,)
     assert again(clf, tmp_path / "m.npz").fitted_.taught is not None
+
+
+def test_an_update_hands_on_what_was_learnt_on_first_use() -> None:
+    graph = stochastic_block_model([60, 60], 0.1, 0.02, 0)
+    clf = iso.DirichletClassifier().fit(graph, {node: node // 60 for node in range(0, 120, 4)})
+    assert clf.update({1: 0}).fitted_.taught is None
+    learnt = clf.fitted_.learnt
+    clf.update(remove=[1])
+    taught = clf.fitted_.taught
+    assert taught is not None
+    np.testing.assert_array_equal(taught.calibration.slopes, learnt.calibration.slopes)
+    np.testing.assert_allclose(taught.calibration.mean, clf.temperatures_.mean(axis=0), rtol=1e-5)
+    assert clf.update(dict.fromkeys(range(1, 20, 4), 0)).fitted_.taught is None  # five of thirty are too many
+
+
+@pytest.mark.filterwarnings("error", "ignore::isotherm.RareClassWarning", "ignore::isotherm.LabelWarning")
+@pytest.mark.parametrize("seeds", [{0: "a", 33: "b"}, {0: {"a"}, 33: {"b"}}], ids=["one label", "sets"])
+def test_that_hidden_seeds_are_few_is_said_once(tmp_path: Path, seeds: Any) -> None:
+    """Before the model is saved or while it is, but not by those who load it."""
+    clf = iso.NodeClassifier().fit(nx.karate_club_graph(), seeds)
+    with pytest.warns(iso.CalibrationWarning, match="hidden seeds"):
+        clf.save(tmp_path / "m.npz")
+    clf.save(tmp_path / "m.npz", force=True)
+    loaded = iso.load(tmp_path / "m.npz")
+    np.testing.assert_array_equal(dense(loaded.confidence_), dense(clf.confidence_))
+    loaded.save(tmp_path / "m.npz", force=True)
+
+
+def test_a_model_is_loaded_for_a_number_of_threads(tmp_path: Path) -> None:
+    clf = iso.NodeClassifier(n_threads=3).fit(nx.karate_club_graph(), {0: "a", 33: "b"})
+    clf.set_params(tol=1e-8).save(tmp_path / "m.npz")
+    loaded = iso.load(tmp_path / "m.npz", n_threads=2)
+    assert (loaded.n_threads, loaded.tol) == (2, 1e-8)
+    assert (loaded.fitted_.options.threads, loaded.fitted_.options.tol) == (2, 1e-3)
+    assert iso.load(tmp_path / "m.npz").fitted_.options.threads == 3
+    with pytest.raises(ParameterError, match="n_threads=0"):
+        iso.load(tmp_path / "m.npz", n_threads=0)
 
 
 @quiet

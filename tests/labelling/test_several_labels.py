@@ -14,12 +14,12 @@ from scipy.sparse import csr_array
 from sklearn.metrics import f1_score, log_loss
 
 import isotherm as iso
-from isotherm.labelling.changes import changed_seeds, warm_start
+from isotherm.labelling.fit import warm_start
 from isotherm.labelling.label_sets import _best_shift, _distinct
 from isotherm.labelling.rules import RULES
 from isotherm.probability.label_odds import LEAST
 from isotherm.probability.trial import reliability
-from isotherm.seeds.reading import label_sets
+from isotherm.seeds.known import changed_seeds, label_sets
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 

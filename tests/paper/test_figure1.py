@@ -1,4 +1,4 @@
-"""Figure 1: the paper's claim, the table and the picture."""
+"""Figure 1: the paper's claim, its summary and the picture."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from isotherm.io import FileError
 from isotherm.paper import figure1
-from isotherm.paper.figure1 import Result, classify, draw, main, summary, table
+from isotherm.paper.figure1 import Result, classify, draw, summary
 
 ROOT = Path(__file__).parents[2]
 MISSING = "figure 1 needs matplotlib: pip install 'isotherm[plot]'"
@@ -35,11 +35,6 @@ def picture(result: Result, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-W", "error", *arguments]
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120)
-
-
-def rows(text: str) -> list[list[str]]:
-    """The lines of the table that begin with a node, split into words."""
-    return [line.split() for line in text.splitlines() if line[:4].strip().isdigit() and line[4:6] == "  "]
 
 
 class TestResult:
@@ -63,25 +58,7 @@ class TestResult:
         np.testing.assert_array_equal(result.labels, np.where(hot, "Mr. Hi", "Officer"))
 
 
-class TestTable:
-    def test_one_row_for_each_node(self, result: Result) -> None:
-        nodes = [int(row[0]) for row in rows(table(result))]
-        assert sorted(nodes) == list(range(34))
-
-    def test_a_row_shows_temperature_confidence_and_verdict(self, result: Result) -> None:
-        lines = {int(line[:4]): line[6:] for line in table(result).splitlines() if line[:4].strip().isdigit()}
-        for node, line in lines.items():
-            temperature, confidence, verdict = line[8:].split(maxsplit=2)
-            assert line[:8].strip() == result.labels[node]
-            assert float(temperature) == pytest.approx(result.temperatures[node], abs=5e-4)
-            assert float(confidence) == pytest.approx(abs(result.temperatures[node] - result.mean), abs=5e-4)
-            assert verdict == {0: "seed", 33: "seed", 8: "wrong: Mr. Hi"}.get(node, "right")
-
-    def test_the_mean_parts_the_labels(self, result: Result) -> None:
-        above, below = table(result).split("- mean -")
-        assert {row[1] for row in rows(above)} == {"Mr."}
-        assert {row[1] for row in rows(below)} == {"Officer"}
-
+class TestSummary:
     def test_the_summary_is_one_line(self, result: Result) -> None:
         line = summary(result)
         assert "\n" not in line
@@ -141,6 +118,11 @@ class TestPicture:
             draw(result, tmp_path / "figure1.png")
         assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]
 
+    def test_pyplot_is_left_alone(self, tmp_path: Path) -> None:
+        code = "import sys; from isotherm.paper.figure1 import *; draw(classify(), 'f.png'); "
+        done = run("-c", code + "sys.exit('matplotlib.pyplot' in sys.modules)", cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+
 
 def panels(path: Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     pixels = (imread(path)[..., :3] * 255).round().astype(np.uint8)
@@ -161,33 +143,6 @@ def common(pixels: NDArray[np.uint8]) -> set[tuple[int, ...]]:
     return set(map(tuple, near.reshape(-1, 3).tolist()))
 
 
-class TestCommand:
-    def test_it_prints_the_table_and_writes_the_picture(self, tmp_path: Path) -> None:
-        done = run("-m", "isotherm.paper.figure1", "--out", "here", cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-        assert len(rows(done.stdout)) == 34
-        assert done.stdout.splitlines()[-1] == f"The picture is in {Path('here', 'figure1.png')}"
-        assert imread(tmp_path / "here" / "figure1.png").ndim == 3
-
-    def test_the_default_folder_is_out(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.chdir(tmp_path)
-        assert main([]) == 0
-        assert (tmp_path / "out" / "figure1.png").is_file()
-
-    def test_a_folder_that_cannot_be_made(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-        (tmp_path / "taken").touch()
-        assert main(["--out", str(tmp_path / "taken")]) == 2
-        message = capsys.readouterr().err
-        assert message.count("\n") == 1
-        assert "cannot be written" in message
-        assert "--out" in message
-
-    def test_pyplot_is_left_alone(self, tmp_path: Path) -> None:
-        code = "import sys; from isotherm.paper.figure1 import *; draw(classify(), 'f.png'); "
-        done = run("-c", code + "sys.exit('matplotlib.pyplot' in sys.modules)", cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (0, "")
-
-
 class TestWithoutMatplotlib:
     def test_draw_says_what_to_install(self, result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         for module in ("matplotlib", "matplotlib.figure"):
@@ -196,9 +151,3 @@ class TestWithoutMatplotlib:
             draw(result, tmp_path / "figure1.png")
         assert str(caught.value) == MISSING
         assert not list(tmp_path.iterdir())
-
-    def test_the_command_still_prints_the_table(self, tmp_path: Path) -> None:
-        code = "import sys; sys.modules['matplotlib'] = None; from isotherm.paper.figure1 import main; "
-        done = run("-c", code + "sys.exit(main([]))", cwd=tmp_path)
-        assert (done.returncode, done.stderr) == (2, MISSING + "\n")
-        assert len(rows(done.stdout)) == 34

@@ -101,7 +101,7 @@ def test_the_order_of_nodes_and_classes_does_not_matter() -> None:
         Fold(
             place[fold.hidden][::-1],
             code[fold.codes][::-1],
-            _moved(fold.features, classes).every(-1, -1),
+            _moved(fold.features, classes).at(np.arange(len(fold.hidden))[::-1]),
             fold.mean[classes],
             _moved(fold.sample, classes),
             code[fold.labels][::-1],

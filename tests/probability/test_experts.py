@@ -16,7 +16,7 @@ from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.evidence import Evidence
-from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, logistic, regression
+from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, regression
 from isotherm.probability.experts.diffusion import DiffusedFeatures
 from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight, unit_rows
 from isotherm.probability.experts.majority import Majority
@@ -55,8 +55,6 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(regression, "MOST_PRODUCTS", products)
-    for name, value in {"MOST_ITERATIONS": 5000, "GRADIENT": 1e-6, "PROGRESS": 1e-14}.items():
-        monkeypatch.setattr(logistic, name, value)
     graph, truth, features, _ = world
     rng = np.random.default_rng(1)
     table = features @ rng.normal(size=(12, 80)) if wide else features

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 import isotherm as iso
-from isotherm.seeds.reading import has_label_sets, label_sets
+from isotherm.seeds.known import has_label_sets, label_sets
 
 GRAPH = iso.Graph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
 MATRIX = np.array([[1, 1, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0], [1, 0, 0]])

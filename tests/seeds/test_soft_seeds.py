@@ -15,7 +15,7 @@ import isotherm as iso
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.labelling.rules import RULES
-from isotherm.seeds.reading import soft_seeds
+from isotherm.seeds.known import soft_seeds
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
 
@@ -164,7 +164,7 @@ def test_weak_seeds_keep_the_tolerance(solver: str) -> None:
     """The grounds are far from all other nodes then, and must not count in the spread of the temperatures."""
     graph = iso.Graph.from_networkx(nx.barabasi_albert_graph(2000, 3, seed=1))
     labels = {node: node % 3 for node in range(100, 160)}
-    clf = iso.DirichletClassifier(solver=solver, tol=1e-3).fit(graph, labels, seed_weight=0.02)
+    clf = iso.DirichletClassifier(solver=solver, tol=1e-3, max_iter=20_000).fit(graph, labels, seed_weight=0.02)
     weights, values = np.full(60, 0.02), np.eye(3)[np.arange(100, 160) % 3]
     exact = penalised(graph, np.arange(100, 160), values, weights, "both")
     worst = np.abs(clf.temperatures_ - exact).max(axis=0) / exact.std(axis=0)

@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from tools.fuzz import folders, models, readers, weights
+from tools.fuzz import arrays, faults, fits, folders, guided, models, order, readers, weights
 from tools.fuzz.workers import Job, Pool, Tally
 
 SHOWN = 5  # failures of each kind that are printed
@@ -17,12 +17,22 @@ def main() -> int:
     kinds: dict[str, list[Job]] = {}
     for suffix in readers.FORMATS:
         kinds[f"reader of {suffix}"] = [(readers.case, (suffix, options.seed, n)) for n in range(options.cases)]
+    kinds["arrays in files"] = [(arrays.case, (options.seed, n)) for n in range(options.cases)]
     kinds["saved models"] = [(models.case, (options.seed, n)) for n in range(options.cases)]
     kinds["packed folders"] = [(folders.case, (options.seed, n)) for n in range(options.cases)]
     for decades in weights.DECADES:
         jobs: list[Job] = [(weights.case, (decades, options.seed, n)) for n in range(options.cases // 5)]
         kinds[f"weights over {decades} decades"] = jobs
-    chosen = {name: jobs for name, jobs in kinds.items() if any(word in name for word in options.only or [""])}
+    for decades in fits.DECADES:
+        kinds[f"fits over {decades} decades"] = [
+            (fits.case, (decades, options.seed, n)) for n in range(options.cases // 10)
+        ]
+    kinds["sequences of updates"] = [(fits.updates, (options.seed, n)) for n in range(options.cases // 20)]
+    kinds["order of lines, nodes, classes"] = [(order.case, (options.seed, n)) for n in range(options.cases // 20)]
+    words = options.only or [""]
+    if any(word in faults.NAME for word in words):  # they have to be counted first
+        kinds[faults.NAME] = faults.jobs(options.cases // 5)
+    chosen = {name: jobs for name, jobs in kinds.items() if any(word in name for word in words)}
     print(f"seed {options.seed}; {'kind':25} {'cases':>7} {'crashes':>7} {'hangs':>7} {'wrong':>7} {'seconds':>7}")
     failures, pool = 0, Pool(options.workers, options.limit)
     for name, jobs in chosen.items():
@@ -31,6 +41,12 @@ def main() -> int:
         _print(name, tally, time.monotonic() - start)
         failures += tally.failures
     pool.close()
+    for suffix in guided.FORMATS if guided.available() else ():
+        name, start = f"guided reader of {suffix}", time.monotonic()
+        if any(word in name for word in options.only or [""]):
+            tally = guided.run(suffix, options.seed, options.cases)
+            _print(name, tally, time.monotonic() - start)
+            failures += tally.failures
     print(f"{failures} failures")
     return 1 if failures else 0
 
@@ -38,7 +54,10 @@ def main() -> int:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tools.fuzz", description=__doc__)
     parser.add_argument(
-        "--cases", type=int, default=10_000, help="of each reader, models and folders; a fifth for weights"
+        "--cases",
+        type=int,
+        default=10_000,
+        help="of each reader, models and folders; fewer for weights and fits",
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")

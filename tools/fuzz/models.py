@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 import isotherm as iso
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.io.models import read_model, write_model
-from tools.fuzz.mutate import generator, mutated
+from tools.fuzz.mutate import generator, mutated, other_array
 
 __all__ = ["case"]
 
 OLD = Path(__file__).parents[2] / "tests" / "models_0.2.0"
-EXTREME = [0, 1, -1, 2**31 - 1, -(2**31), 1e308, -1e308, 5e-324, np.nan, np.inf, -np.inf, 0.5]
 
 
 def case(seed: int, number: int) -> str | None:
@@ -115,32 +114,8 @@ def _craft(path: Path, rng: np.random.Generator) -> None:
             content = _other_value(content, rng)
         else:
             name = list(arrays)[rng.integers(len(arrays))]
-            arrays[name] = _other_array(arrays[name], rng)
+            arrays[name] = other_array(arrays[name], rng)
     write_model(str(path), content, arrays, version=version, force=True)
-
-
-def _other_array(array: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    array = array.copy()
-    match int(rng.integers(8)):
-        case 0 | 1 | 2 if array.size:
-            with np.errstate(all="ignore"):
-                array.flat[rng.integers(array.size)] = np.asarray(EXTREME[rng.integers(len(EXTREME))]).astype(
-                    array.dtype
-                )
-        case 3 if array.size > 1:
-            one, two = rng.integers(array.size, size=2)
-            array.flat[one], array.flat[two] = array.flat[two], array.flat[one]
-        case 4:
-            return array[: len(array) // 2] if array.ndim else array
-        case 5:
-            return array.astype([np.int8, np.int32, np.int64, np.float32, np.float64, bool][rng.integers(6)])
-        case 6:
-            return np.zeros_like(array)
-        case 7:
-            return np.concatenate([array, array]) if array.ndim else array
-        case _:
-            pass
-    return array
 
 
 def _other_value(content: Any, rng: np.random.Generator) -> Any:

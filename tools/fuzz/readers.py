@@ -14,12 +14,13 @@ import numpy as np
 import polars as pl
 import scipy.sparse as sp
 import zstandard
+from scipy.io import savemat
 
 from isotherm.io import read_graph, read_seeds
 from isotherm.study.datasets.pickles import load_pickle
 from tools.fuzz.mutate import generator, mutated
 
-__all__ = ["FORMATS", "case"]
+__all__ = ["FORMATS", "VALID", "case", "fault", "fault_of_file", "read_sound_graph"]
 
 FRAME = pl.DataFrame({"source": ["a", "b", "é", 'x"y'], "target": ["b", "c", "a b", "7"], "weight": [1.0, 2, 3.5, 0]})
 PATH = nx.path_graph(4)
@@ -50,10 +51,13 @@ VALID = {
     "pickle": pickle.dumps(
         {"names": np.array(["a", "b"], dtype=object), "x": [(1, 2.5), {3: None}], "y": np.eye(2)}, 2
     ),
+    "mat": _written(lambda file: savemat(file, {"A": sp.csc_array(nx.to_scipy_sparse_array(PATH)), "y": np.eye(4)})),
+    "gml": _written(lambda file: nx.write_gml(PATH, file)),
+    "net": _written(lambda file: nx.write_pajek(PATH, file)),
 }
 FORMATS = tuple(VALID)
 PACKERS: dict[str, Callable[[bytes], bytes]] = {"csv.gz": gzip.compress, "csv.zst": zstandard.compress}
-NO_SEEDS = ("mtx", "npz", "graphml", "gexf", "graph")
+NO_SEEDS = ("mtx", "npz", "graphml", "gexf", "graph", "net")
 
 
 def case(suffix: str, seed: int, number: int) -> str | None:
@@ -62,20 +66,25 @@ def case(suffix: str, seed: int, number: int) -> str | None:
     before_packing = suffix in PACKERS and number % 2  # most accidents after it are found by a checksum
     content = PACKERS[suffix](mutated(CSV, rng)) if before_packing else mutated(VALID[suffix], rng)
     if suffix == "pickle":
-        return _fault(load_pickle, content, "data.p")
+        return fault(load_pickle, content, "data.p")
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"f.{suffix}"
-        path.write_bytes(content)
-        fault = None if suffix == "jsonl" else _fault(_read_sound_graph, path)
-        return fault if fault or suffix in NO_SEEDS else _fault(read_seeds, path)
+        return fault_of_file(Path(folder) / f"f.{suffix}", suffix, content)
 
 
-def _read_sound_graph(path: Path) -> None:
+def fault_of_file(path: Path, suffix: str, content: bytes) -> str | None:
+    """What is wrong with the answers to a file with this content."""
+    path.write_bytes(content)
+    found = None if suffix == "jsonl" else fault(read_sound_graph, path)
+    return found if found or suffix in NO_SEEDS else fault(read_seeds, path)
+
+
+def read_sound_graph(path: Path) -> None:
+    """Read a graph, and check its weights."""
     weights = read_graph(path).adjacency.data
     assert np.all((weights > 0) & np.isfinite(weights)), "a graph with impossible weights"
 
 
-def _fault(read: Callable[..., Any], *arguments: Any) -> str | None:
+def fault(read: Callable[..., Any], *arguments: Any) -> str | None:
     """How a reader fails, unless it says one sentence."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -101,6 +101,8 @@ class Pool:
     def run(self, jobs: Iterator[Job]) -> Tally:
         """Run all jobs."""
         tally = Tally()
+        for worker in self._workers:
+            worker.fresh = True  # the first case of a kind makes the files that all others change
         while busy := [worker for worker in self._workers if worker.job is not None or _next(worker, jobs)]:
             ready = wait([worker.pipe for worker in busy], timeout=1)
             for worker in busy:

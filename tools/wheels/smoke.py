@@ -6,6 +6,7 @@ It is run by the interpreter of an environment that has the wheel and nothing el
 import subprocess
 import sys
 import tempfile
+from importlib import metadata
 from pathlib import Path
 
 import isotherm
@@ -16,6 +17,8 @@ def main() -> None:
     """End with an error at the first thing that is wrong."""
     assert kernels.native is not None, "the wheel has no compiled kernels"
     assert "site-packages" in isotherm.__file__, f"this is not the wheel: {isotherm.__file__}"
+    licences = {file.name for file in metadata.files("isotherm") or [] if "licenses" in file.parts}
+    assert {"LICENSE", "LICENSE-nanobind.txt"} <= licences, f"the wheel has the licences {licences}"
     path = isotherm.Graph.from_edges(range(99), range(1, 100))
     labels = isotherm.DirichletClassifier(rule="centered").fit(path, {0: "left", 99: "right"}).labels_
     assert list(labels) == ["left"] * 50 + ["right"] * 50

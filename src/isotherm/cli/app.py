@@ -1,7 +1,11 @@
-"""The commands, by name."""
+"""The commands, by name, and the layout of their help."""
+
+import textwrap
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 from cyclopts.config import Env
+from cyclopts.help import PlainFormatter
 
 from isotherm.cli.commands import (
     cite,
@@ -19,9 +23,15 @@ from isotherm.cli.commands import (
     update,
 )
 from isotherm.cli.options import OPTIONS, VARIABLES
-from isotherm.cli.terminal.text import TwoColumns
+
+if TYPE_CHECKING:
+    from cyclopts.help import HelpEntry, HelpPanel
+    from rich.console import Console, ConsoleOptions
 
 __all__ = ["app"]
+
+HELP_WIDTH = 88  # most characters in a line of help
+NAMES_WIDTH = 26  # most characters in a line with all names of an option
 
 EPILOGUE = f"""isotherm COMMAND --help has the options and examples of a command.
 {VARIABLES}"""
@@ -36,6 +46,48 @@ def version() -> str:
 
     own = metadata.version("isotherm")
     return f"isotherm {own}, Python {platform.python_version()}, kernels {kernels.description()}"
+
+
+class TwoColumns(PlainFormatter):
+    """Help in two columns: the names of commands, arguments and options, and what they do."""
+
+    def __call__(self, console: "Console", options: "ConsoleOptions", panel: "HelpPanel") -> None:
+        """Print one group."""
+        from rich.text import Text
+
+        if not panel.entries:
+            return
+        names = [_names(entry) for entry in panel.entries]
+        left = 2 + max(len(line) for lines in names for line in lines)
+        console.print(Text(f"\n{panel.title}:", style="bold"))
+        for lines, entry in zip(names, panel.entries, strict=True):
+            texts = textwrap.wrap(_description(entry), min(console.width, HELP_WIDTH) - left - 2)
+            for row in range(max(len(lines), len(texts))):
+                name, text = ("".join(column[row : row + 1]) for column in (lines, texts))
+                console.print(Text("  ").append(f"{name:{left}}" if text else name, style="cyan").append(text))
+
+    def render_description(self, console: "Console", options: "ConsoleOptions", description: Any) -> None:
+        """Print what a command does; the groups and the examples begin with a blank line."""
+        console.print(_plain(description))
+
+
+def _names(entry: "HelpEntry") -> list[str]:
+    """The names of an option, such as ``-o, --output FILE``, on one line or more."""
+    names = [*entry.positive_shorts, *entry.positive_names, *entry.negative_names]
+    line = f"{', '.join(names)} {entry.metavar or ''}".rstrip() if names else entry.positional_label or ""
+    return [line] if len(line) <= NAMES_WIDTH else [*(f"{name}," for name in names[:-1]), names[-1]]
+
+
+def _description(entry: "HelpEntry") -> str:
+    """The description, the choices and the default."""
+    text = _plain(entry.description)
+    if entry.choices:
+        text = f"{text.rstrip('.')}: {', '.join(entry.choices)}."
+    return text if entry.default is None else f"{text} [default {entry.default}]"
+
+
+def _plain(text: Any) -> str:
+    return str(getattr(text, "primary_renderable", text)).rstrip()
 
 
 app = App(

@@ -26,7 +26,7 @@ from isotherm.cli.options import (
 from isotherm.cli.terminal.job import Bar, Job
 from isotherm.cli.terminal.messages import OUTPUT, UsageError, option_name, say, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly, hidden_panics
-from isotherm.cli.terminal.text import shown
+from isotherm.tables import shown
 
 if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
@@ -144,7 +144,8 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
         raise UsageError(f"{edges} is packed, and is mapped instead of read: {leave_out(name)}")
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges
-        return read_graph_file(paths, progress=bar.amount, id=table.graph_id, **reading.for_graph()), None
+        options = reading.for_graph(table.graph_id)
+        return read_graph_file(paths, options, format=reading.format, progress=bar.amount), None
 
 
 def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
@@ -254,7 +255,7 @@ def inputs_of(fitting: Fitting) -> list[str]:
 
 def check_options(fitting: Fitting) -> None:
     """Refuse options that would have no effect without another one."""
-    from isotherm.labelling.decisions import DECISIONS
+    from isotherm.labelling.rules import DECISIONS
 
     by_probability = fitting.rule in DECISIONS
     needs = {
@@ -277,7 +278,7 @@ def check_options(fitting: Fitting) -> None:
 
 def classifier_of(fitting: Fitting, classes: Iterable[Any]) -> "GraphClassifier":
     """The classifier that the options ask for, not fitted yet."""
-    from isotherm.labelling.decisions import DECISIONS
+    from isotherm.labelling.rules import DECISIONS
     from isotherm.node_classifier import classifier_by
 
     parameters = fitting.solving.for_classifier()
@@ -434,12 +435,7 @@ def load_model(path: str, job: Job, *, threads: int | None = None) -> "GraphClas
     with job.stage("reading"), usage_errors():
         from isotherm.node_classifier import load
 
-        clf = load(path)
-    if threads is not None:
-        fit = clf.set_params(n_threads=threads).fitted_
-        solving = replace(fit.options, threads=threads)
-        clf._hold(replace(fit, settings=replace(fit.settings, solving=solving)))
-    return clf
+        return load(path, n_threads=threads)
 
 
 def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", *, seedless: bool = False) -> Source:

@@ -6,11 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import CoercionError, Group, Parameter, Token
 
 from isotherm.cli.terminal.messages import UsageError, option_name
+
+if TYPE_CHECKING:
+    from isotherm.io.file_layout import Options
 
 __all__ = [
     "OPTIONS",
@@ -233,10 +236,13 @@ class Reading(LabelReading, EdgeReading):
         """Arguments of `LabelOptions`; labels have the encoding of the edges, unless theirs is given."""
         return {**super().for_labels(), "encoding": self.labels_encoding or self.encoding}
 
-    def for_graph(self) -> dict[str, Any]:
-        """Arguments of `read_graph_file`."""
+    def for_graph(self, id_column: Column) -> "Options":
+        """What `read_graph_file` has to know, besides the format."""
+        from isotherm.io.file_layout import Options
+
         most = None if self.max_graph_memory is None else in_bytes(self.max_graph_memory, "--max-graph-memory")
-        return {"max_graph_memory": most, **self.for_edges()}
+        given = {name: value for name, value in self.for_edges().items() if name != "format"}
+        return Options(**given, max_memory=most, id=id_column)
 
 
 @Parameter(name="*", group=READING)

@@ -9,7 +9,7 @@ from isotherm.cli.options import Results, TableFormat
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import OUTPUT, UsageError, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
-from isotherm.cli.terminal.text import counted
+from isotherm.tables import counted
 
 if TYPE_CHECKING:
     from isotherm.cli.reports.summary import Summary

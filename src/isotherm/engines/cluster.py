@@ -36,11 +36,13 @@ from isotherm.equilibrium.problem import (
     unreached_warning,
 )
 from isotherm.equilibrium.solvers import Request, Solution, System
+from isotherm.equilibrium.solvers.system import Spreads, largest_ratio
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import MANIFEST, PackedGraph
 
 SOLVERS = ("auto", "cg")
+FINER = 3  # finer tolerances that are tried
 
 _keys: "weakref.WeakKeyDictionary[Graph, str]" = weakref.WeakKeyDictionary()
 _opened: list[Any] = []  # clients, each before its cluster
@@ -78,12 +80,12 @@ class DaskEngine:
         session, matrix = current_session(), _plain_matrix(problem)
         name, parts = uuid.uuid4().hex, []
         quiet = replace(options, progress=None)
-        for block in column_blocks(problem.columns):
+        for block in column_blocks(problem.columns, problem.values):
             values = problem.values(block)
-            follows = closing_column(values)
+            follows = closing_column(values, neighbours=problem.graph.csr.counts(problem.nodes))
             solved = np.flatnonzero(np.arange(values.shape[1]) != follows)
             closing = None if follows is None else block.start + follows
-            keep = Keep(name, (block.start + solved).tolist(), problem.columns, closing)
+            keep = Keep(name, block, problem.columns, closing, values.min(axis=0), values.max(axis=0))
             request = Request(values[:, solved], quiet, closed=follows is not None)
             began = time.perf_counter()
             question = Question(problem.nodes, request, keep=keep)
@@ -149,23 +151,27 @@ class ClusterSolver:
 
     def solve(self, request: Request) -> Solution:
         """Find the equilibrium."""
-        # Workers compare the error with the spread over all rows. If the output rows spread less, the solve continues
-        # from its result with a finer tolerance.
+        # Workers compare the error with the spread over all rows. While output rows spread less, the solve goes on from
+        # its result with a finer tolerance.
         solution, tol = self._solve(request), request.options.tol
-        if self.system.output is None or tol is None:
+        if self.system.output is None:
             return solution
-        ratio = self._narrowing(solution.temperatures, request.closed)
-        if solution.error * ratio > tol:
-            finer = replace(request.options, tol=tol / ratio)
+        for _ in range(FINER):
+            if tol is None:
+                break
+            spreads = self.system.spread(solution.temperatures, closed=request.closed)
+            wanted = tol / _narrowing(spreads, spreads.finest)
+            if solution.error <= wanted:
+                break
+            finer = replace(request.options, tol=wanted)
             solution = self._solve(replace(request, options=finer, start=solution.temperatures))
-        measures = {name: getattr(solution, name) * ratio for name in ("residual", "error", "error_bound")}
-        return replace(solution, **measures, converged=measures["error"] <= tol)
-
-    def _narrowing(self, temperatures: Floats, closed: bool) -> float:
-        """The spread over all rows divided by the spread over the output rows; the largest ratio of a column."""
-        every = replace(self.system, output=None).spread(temperatures, closed=closed)
-        read = self.system.spread(temperatures, closed=closed)
-        return float(np.max(np.divide(every, read, out=np.ones(len(read)), where=read > 0), initial=1))
+        spreads = self.system.spread(solution.temperatures, closed=request.closed)
+        usual, strict = (_narrowing(spreads, each) for each in (spreads.usable, spreads.read))
+        error, bound = usual * solution.error, strict * solution.error_bound if solution.error_bound > 0 else 0.0
+        converged = tol is not None and error <= tol
+        return replace(
+            solution, error=error, residual=usual * solution.residual, error_bound=bound, converged=converged
+        )
 
     def _solve(self, request: Request) -> Solution:
         order = np.argsort(self.system.boundary, kind="stable")
@@ -174,6 +180,11 @@ class ClusterSolver:
         question = Question(self.system.boundary[order], ordered)
         found = [part.solution for part in self.session.solve(self.matrix, question, request.options.progress)]
         return replace(found[0], temperatures=np.concatenate([part.temperatures for part in found]))
+
+
+def _narrowing(spreads: Spreads, narrow: Doubles) -> float:
+    """The largest ratio of the spread of a column over all rows to a narrower one, at least 1."""
+    return max(float(largest_ratio(spreads.every, narrow)), 1.0)
 
 
 class RemoteSolution:

@@ -5,6 +5,8 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -65,7 +67,8 @@ class Session:
     def __init__(self, client: Any) -> None:
         self.client = client
         self.resumed: list[int] = []  # iterations from which the last solve continued after the loss of a worker
-        self.sent, self.iterations = Sent(), 0  # bytes of all workers in the last solve; iterations of its last attempt
+        self.sent = Sent()  # bytes that all workers sent in the last solve
+        self.iterations = 0  # of the last attempt of that solve
         self._placed: _Placed | None = None
 
     @property
@@ -91,10 +94,11 @@ class Session:
                     return self._ask(self._place(matrix, single=single), question, progress)
                 except LostWorker as lost:
                     self._placed = None
+                    time.sleep(LOOK)  # the scheduler notices it too
                     known = self._everywhere(known_pieces, job).values()
                     pieces = complete_set([piece for some in known for piece in some], matrix.csr.n)
                     self.resumed.append(pieces[0].iteration if pieces else 0)
-                    if self.resumed.count(self.resumed[-1]) > FRUITLESS:
+                    if self.resumed.count(self.resumed[-1]) > FRUITLESS:  # always from the same iteration
                         raise ClusterError(
                             f"workers were lost again and again ({lost}), and no iteration in between was saved; "
                             "look into the logs of the workers, and give them more memory if that was short"
@@ -162,22 +166,31 @@ class Session:
         """Addresses of the workers, after waiting for the first of them."""
         limit = time.monotonic() + WAIT
         while True:
-            found = sorted(self.client.scheduler_info()["workers"])
+            found = sorted(self._known(self.client.nthreads))
             if found:
                 return found
             if time.monotonic() > limit:
                 raise ClusterError("the Dask cluster has no workers; start some, and try again")
             time.sleep(LOOK)
 
+    def _known(self, ask: Callable[..., dict[str, Any]], *arguments: Any, **more: Any) -> dict[str, Any]:
+        """What the scheduler knows of each worker, by address."""
+        with suppress(OSError, RuntimeError, CancelledError):
+            if self.client.status == "running":  # otherwise Dask would wait for the scheduler to come back
+                return ask(*arguments, **more)
+        raise ClusterError("the Dask scheduler does not answer any more; start the cluster again, and repeat this")
+
     def _everywhere(self, function: Callable[..., Any], *arguments: Any, required: bool = False) -> dict[str, Any]:
-        """Call a function on each worker; workers that do not answer are left out."""
-        found = self.client.run(function, *arguments, on_error="return")
-        failed = [error for error in found.values() if isinstance(error, Exception)]
-        if required and failed and len(failed) == len(found):
-            raise ClusterError(
-                f"the workers cannot run isotherm ({failed[0]}); install the same version there with isotherm[dask]"
-            )
-        return {address: value for address, value in found.items() if not isinstance(value, Exception)}
+        """Call a function on each worker; workers that do not answer are left out, unless one is required."""
+        found = self._known(self.client.run, function, *arguments, on_error="return")
+        answers = {address: value for address, value in found.items() if not isinstance(value, Exception)}
+        if required and not answers:
+            for error in found.values():
+                if not isinstance(error, OSError):  # also what Dask raises for a worker that is gone
+                    message = f"the workers cannot run isotherm ({error})"
+                    raise ClusterError(f"{message}; install the same version there with isotherm[dask]")
+            raise LostWorker(", ".join(found) or "all workers")
+        return answers
 
     def _together(
         self,
@@ -187,7 +200,7 @@ class Session:
         progress: Progress | None = None,
         topic: str = "",
     ) -> list[Any]:
-        """Run a task on all workers at the same time, and wait for all of them."""
+        """Run a task on all workers at the same time, each with its own argument; returns what each gave."""
         session = uuid.uuid4().hex
         reports: queue.SimpleQueue[tuple[int, float]] = queue.SimpleQueue()
         if progress is not None:
@@ -206,14 +219,15 @@ class Session:
             raise
         finally:
             if progress is not None:
-                self.client.unsubscribe_topic(topic)
+                with suppress(OSError, RuntimeError):  # the scheduler is gone
+                    self.client.unsubscribe_topic(topic)
 
     def _sent(self, argument: Any, address: str) -> Any:
         """An argument in the memory of a worker, as a future."""
         self._check([address])
         try:
             return self.client.scatter([argument], workers=[address], hash=False)[0]
-        except (OSError, KeyError) as error:  # a closed connection; a worker that the scheduler has just removed
+        except (OSError, RuntimeError, KeyError) as error:  # a closed connection; a worker that was just removed
             raise LostWorker(address) from error
 
     def _watch(
@@ -240,7 +254,7 @@ class Session:
             progress(*reports.get())
 
     def _check(self, addresses: list[str]) -> None:
-        gone = set(addresses) - set(self.client.scheduler_info()["workers"])
+        gone = set(addresses) - set(self._known(self.client.nthreads))
         if gone:
             raise LostWorker(", ".join(sorted(gone)))
 
@@ -268,11 +282,13 @@ class Session:
 
 @dataclass(frozen=True)
 class _Placed:
-    key: str
-    addresses: list[str]
-    bounds: list[int]
-    sees_folder: bool
-    single: bool  # weights are rounded
+    """Which worker holds which rows of a matrix."""
+
+    key: str  # of the matrix
+    addresses: list[str]  # of the workers, in the order of their rows
+    bounds: list[int]  # worker r holds the rows bounds[r] to bounds[r + 1] - 1
+    sees_folder: bool  # whether all workers read their rows from the folder of the graph
+    single: bool  # whether weights are rounded to float32
 
 
 def restarting(work: Callable[[], Result]) -> Result:

@@ -12,6 +12,7 @@ from isotherm.engines.checkpoints import CheckpointStore, Piece, serve_checkpoin
 from isotherm.engines.mailbox import Sent, Stopped, Team, mailbox_of
 from isotherm.engines.part import PartCG, Resumed, RowBlock, Rows, open_rows, part_system
 from isotherm.equilibrium.solvers import Request, Solution
+from isotherm.equilibrium.solvers.system import keep_within
 from isotherm.graphs import Csr
 
 EVERY = 5  # iterations between checkpoints,
@@ -45,9 +46,11 @@ class Keep(NamedTuple):
     """Asks workers to keep temperatures under a name."""
 
     name: str
-    columns: list[int]  # solved for, out of all
+    block: slice  # of columns, out of all
     total: int  # number of all columns
-    follows: int | None = None  # a column that is not solved for, because all columns sum to one
+    follows: int | None  # a column of the block that is not solved for, because all of them sum to one
+    low: Doubles  # (k,) range of the boundary temperatures, on all workers, in each column of the block
+    high: Doubles
 
 
 @dataclass(eq=False)
@@ -70,10 +73,12 @@ class SolvedPart:
 
     def put(self, keep: Keep, values: Doubles, temperatures: Floats) -> None:
         """Take over some columns, and the one that follows from them."""
+        columns = np.arange(keep.block.start, keep.block.stop)
         for whole, some in ((self.values, values), (self.temperatures, temperatures)):
-            whole[:, keep.columns] = some
+            whole[:, columns[columns != keep.follows]] = some
             if keep.follows is not None:
                 whole[:, keep.follows] = 1 - some.sum(axis=1)
+        keep_within(self.temperatures[:, keep.block], keep.low, keep.high)
 
 
 class Found(NamedTuple):

@@ -16,13 +16,14 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.problem import Prepare, Problem, column_blocks, local_solver, solve_columns
+from isotherm.equilibrium.problem import Prepare, Problem, local_solver, solve_columns
 from isotherm.equilibrium.solvers import Request, Solver, Source, System
 from isotherm.equilibrium.solvers.interior import Interior, deviations
-from isotherm.equilibrium.solvers.system import of_true_spread
+from isotherm.equilibrium.solvers.system import keep_within, of_true_spread
 from isotherm.kernels import Report
 
 SMOOTHING = 4  # sweeps
+WIDEST = kernels.WIDTHS[-1]  # columns that are swept at once
 MOST_RESIDUAL = 0.05  # largest residual of (I - Q) h = 1
 TOLERANCES = (1e-1, 1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # tried in turn for h
 
@@ -59,7 +60,7 @@ def certify(
             lifted = solve_columns(solver, system, values, options, start=lifted).temperatures
     sweeping = _Sweeping(system, kernels.thread_count(options.threads))
     smoothed, residual = np.full(lifted.shape, np.nan), np.zeros(values.shape[1])
-    for part in column_blocks(values.shape[1]):
+    for part in (slice(first, first + WIDEST) for first in range(0, values.shape[1], WIDEST)):
         smoothed[:, part], residual[part] = sweeping.smooth(values[:, part], lifted[:, part])
     times = lifting.copies(sweeping.upper_bound(absorption_times(system, solver, options)))
     reached = ~np.isnan(lifting.copies(smoothed[:, 0]))
@@ -105,6 +106,7 @@ class _Sweeping:
         found = x[:, :columns] + offset
         found[system.boundary] = values
         found[~system.reached] = np.nan
+        keep_within(found, values.min(axis=0), values.max(axis=0))
         return found, (report.residual + self.rounding * report.size)[:columns]
 
     def upper_bound(self, times: Doubles) -> Doubles:

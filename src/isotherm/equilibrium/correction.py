@@ -35,7 +35,8 @@ from isotherm.equilibrium.problem import Problem, solve_columns
 from isotherm.equilibrium.solvers import Solution, System
 from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, GroupDescent
 from isotherm.equilibrium.solvers.interior import Groups, group_of_components, interior_groups
-from isotherm.equilibrium.solvers.system import largest_ratio
+from isotherm.equilibrium.solvers.iterative import Horizon
+from isotherm.equilibrium.solvers.system import keep_within, largest_ratio, of_true_spread
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
@@ -47,6 +48,8 @@ MOST_WORK, MORE_WORK = 0.03, 0.1  # and that the pushes of all columns may read 
 MOSTLY = 0.2  # cg stops where the root mean square of the residuals is this part of the largest one allowed
 MIXED = 1.0  # stop pushing at this multiple of the mixed residual
 MOST_STEPS = 12  # largest number of iterations of cg
+GROWN = 100.0  # cg stops if the energy of a residual is this multiple of the first one
+SETTLED = 10.0  # a column whose residual is this many rounding errors of the first one does not move any more
 
 
 def correct(
@@ -66,6 +69,8 @@ def correct(
     correction = _Correction(before, solution, temperatures, options, change)
     after.take_over(correction.system_of(after))
     solution = correction.solution if correction.error <= correction.tol else correction.refined(after)
+    values = after.values(slice(None))
+    keep_within(solution.temperatures, values.min(axis=0), values.max(axis=0))
     return replace(solution, seconds=perf_counter() - began)
 
 
@@ -149,6 +154,7 @@ class _Correction:
         amounts = self._combine(columns, temperatures)
         rounding = float(np.finfo(temperatures.dtype).eps)
         self.residual = solution.residual * spread + columns.rest @ np.abs(amounts[:, :-1]) + rounding
+        self._missing = MOST_MISSING + float(columns.rest @ np.abs(amounts[:, -1]))  # residual of the times
         self.spread = reached_moments(self.temperatures).spread
 
     @property
@@ -165,9 +171,10 @@ class _Correction:
     @property
     def solution(self) -> Solution:
         """The corrected solution."""
-        bound = self.horizon * (self.residual + float(np.finfo(self.temperatures.dtype).eps))
+        horizon = Horizon(self.horizon, self._missing).bound
+        bound = horizon * (self.residual + float(np.finfo(self.temperatures.dtype).eps))
         residual, error_bound = largest_ratio(np.stack([self.residual, bound]), self.spread).tolist()
-        measures = {"residual": residual, "error": self.error, "error_bound": error_bound}
+        measures = {"residual": residual, "error": self.error, "error_bound": of_true_spread(error_bound)}
         converged = self.error <= self.tol
         return replace(self._old, temperatures=self.temperatures, times=self.times, converged=converged, **measures)
 
@@ -298,8 +305,12 @@ class _Mixing:
     def _mix(self, descent: GroupDescent, least: float) -> None:
         """Iterate until all but a few residuals are small."""
         total = float(self.degree.sum(dtype=np.float64)) or np.inf
+        begin = descent.report.dot[:-1]
+        descent.least = (SETTLED * float(np.finfo(self.dtype).eps)) ** 2 * begin
         for _ in range(MOST_STEPS):
             report = descent.report
+            if not (report.dot[:-1] <= GROWN * begin).all():  # with few nodes, later steps follow rounding errors
+                return
             usual = np.sqrt(report.dot[:-1].max(initial=0) / total)  # root mean square of residuals over degrees
             if report.residual.max() <= least or usual <= MOSTLY * least:
                 return

@@ -8,12 +8,19 @@ node, with all nodes outside at temperature 0; the heat that leaks out of the ba
 cg continues on the whole graph from there. If that takes too long, as on roads and grids with few seeds, the node joins
 the boundary at temperature 1, with all other boundary nodes at 0, and a solver takes over: the heat that flows to each
 boundary node is then proportional to its share.
+
+Each step of a walk is rounded. If walks are so long that rounding may move more than the tolerance, as where weights
+differ by many orders of magnitude, small systems are solved by elimination without subtraction. For larger ones a
+warning says how far the shares can be trusted.
 """
 
+import warnings
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy.sparse import csr_array
 
 from isotherm import kernels
@@ -22,8 +29,11 @@ from isotherm.equilibrium.options import DEFAULT_TOL, SolveOptions
 from isotherm.equilibrium.problem import Problem, solve_columns
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Source, System, prepare
 from isotherm.equilibrium.solvers.cg import Descent
+from isotherm.equilibrium.solvers.direct import Exact, carry_on, eliminate, exact
 from isotherm.equilibrium.solvers.interior import Block, Interior
-from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
+from isotherm.equilibrium.solvers.iterative import ROUNDINGS, SINGLE_TOL, SMALL
+from isotherm.equilibrium.solvers.system import largest_ratio
+from isotherm.errors import Option, warn
 from isotherm.graphs import Csr
 
 BALLS = (2**14, 2**17, 2**20)  # numbers of matrix entries in a ball, tried in turn
@@ -72,6 +82,23 @@ class HarmonicMeasure:
 
     def _from_interior(self, nodes: Ints, source: Doubles) -> Doubles:
         """The heat that flows to the boundary from sources at interior nodes, (c, k) -> (s, k)."""
+        if self.system.wide and self._exact is not None:
+            return self._exact.flow(Source(nodes, source))
+        found = self._follow(nodes, source)
+        if found.doubt <= self.tol:
+            return found.heat
+        if self._exact is not None:
+            return self._exact.flow(Source(nodes, source))
+        _warn_about_doubt(found.doubt, self.tol)
+        lost = ~(np.isfinite(found.heat).all(axis=0) & (found.heat.sum(axis=0) > 0))
+        return np.where(lost, self.system.flux[:, None], found.heat)
+
+    @cached_property
+    def _exact(self) -> Exact | None:
+        return exact(self.system)
+
+    def _follow(self, nodes: Ints, source: Doubles) -> "_Flow":
+        """The same by the three methods, and how far it can be trusted."""
         most = max(BALLS[0], self.system.conductance.entries / SMALL_PART)
         size, ball = 0, None
         for budget in BALLS:
@@ -80,10 +107,15 @@ class HarmonicMeasure:
                 break
             size, ball = len(inside), _Ball(self.system, inside, source, self.tol / 2)
             if ball.leak <= self.tol:
-                return self._flow_from(ball)
+                return _Flow(self._flow_from(ball), self._rounding(ball.visits, np.float64))
         assert ball is not None
         flow = self._relax(ball)
         return self._trace(nodes, source) if flow is None else flow
+
+    def _rounding(self, visits: float, dtype: DTypeLike) -> float:
+        """Share of the heat that rounding may move, in so many steps of a walk; in large systems most cancels out."""
+        inside = np.count_nonzero(self.system.interior)
+        return ROUNDINGS * float(np.finfo(dtype).eps) * visits / max(inside / SMALL, 1.0)
 
     def _flow_from(self, ball: "_Ball") -> Doubles:
         """The heat that flows to the boundary directly from a ball, shape (s, k)."""
@@ -92,7 +124,7 @@ class HarmonicMeasure:
         flow[places[places >= 0]] = ball.out[places >= 0]
         return flow
 
-    def _relax(self, ball: "_Ball") -> Doubles | None:
+    def _relax(self, ball: "_Ball") -> "_Flow | None":
         """The same on the whole graph, starting from the solution in the ball; None if it takes too long."""
         shell = self.system.interior[ball.rim]
         nodes = np.concatenate([ball.rim[shell], ball.nodes])
@@ -102,12 +134,16 @@ class HarmonicMeasure:
             if walks.error() <= self.tol:
                 if walks.columns == 1:
                     self._idle.append(walks)
-                return np.maximum(self._flow_from(ball) + walks.flow + walks.coming, 0)
+                heat = np.maximum(self._flow_from(ball) + walks.flow + walks.coming, 0)
+                doubt = self._rounding(ball.visits, np.float64) + self._rounding(walks.visits, self._interior.dtype)
+                return _Flow(heat, doubt)
         return None
 
     @cached_property
     def _interior(self) -> Interior:
-        return Interior(self.system, np.float32 if self.tol >= SINGLE_TOL else np.float64, self._threads)
+        small = np.count_nonzero(self.system.interior) <= SMALL  # there, rounding errors do not cancel out
+        single = self.tol >= SINGLE_TOL and not (small or self.system.wide)
+        return Interior(self.system, np.float32 if single else np.float64, self._threads)
 
     @cached_property
     def _wires(self) -> "_Wires":
@@ -121,35 +157,60 @@ class HarmonicMeasure:
         walks.begin_again(source)
         return walks
 
-    def _trace(self, nodes: Ints, source: Doubles) -> Doubles:
+    def _trace(self, nodes: Ints, source: Doubles) -> "_Flow":
         """The same by the solvers, with the source nodes added to the boundary."""
         # The conductances between these nodes define a random walk that visits only source nodes and boundary nodes.
-        # Its expected number of visits to each source node follows from a small dense system.
         c = len(nodes)
         system = replace(self.system, boundary=np.concatenate([nodes, self.system.boundary]))
-        conductance = self._conductances(system, c)  # (c + s, c)
-        among, out = conductance[:c], conductance[c:]
-        visits = np.linalg.solve(np.diag(conductance.sum(axis=0)) - among, source)  # (c, k)
-        return out @ visits
+        conductance, doubt = self._conductances(system, c)  # (c + s, c)
+        steps = conductance.T.copy()
+        steps[:, :c] = np.maximum(steps[:, :c], conductance[:c])  # symmetric, whatever errors there are
+        heat = np.concatenate([source, np.zeros((len(self.system.boundary), source.shape[1]))])
+        with np.errstate(invalid="ignore", divide="ignore"):  # if no heat arrives anywhere, the doubt is infinite
+            eliminate(steps)
+            carry_on(steps, heat)
+        return _Flow(heat[c:], doubt)
 
-    def _conductances(self, system: System, c: int) -> Doubles:
-        """Heat that flows to each boundary node from each of the first c, held at 1 while all others are held at 0."""
+    def _conductances(self, system: System, c: int) -> tuple[Doubles, float]:
+        """Heat that flows to each boundary node from each of the first c, held at 1 while all others are held at 0.
+
+        Also returns the largest share of the heat of a node that may be wrong.
+        """
+        from isotherm.equilibrium.unconverged import ConvergenceWarning
+
         values = np.eye(len(system.boundary), c)
         tol = self.tol
         owner, end, weight = system.conductance.entries_at(system.boundary)
         wires = csr_array((weight, (owner, end)), shape=(len(values), len(system.degree)))
         solver, start = prepare(system, n_threads=self.n_threads), None
         while True:
-            solution = solve_columns(solver, system, values, SolveOptions(tol=tol), start=start)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # the doubt shows the remaining error
+                solution = solve_columns(solver, system, values, SolveOptions(tol=tol), start=start)
             start = np.nan_to_num(solution.temperatures)
             conductance = wires @ start
             np.fill_diagonal(conductance, 0)
             conductance = np.maximum(conductance, 0)
             spread = start[system.reached].std(axis=0)
-            wrong = float((solution.error * spread * system.flux.sum() / conductance.sum(axis=0)).max())
+            lost = solution.error * spread * system.flux.sum()
+            wrong = float(largest_ratio(lost, conductance.sum(axis=0)))
             if wrong <= self.tol or tol < FINEST:
-                return conductance
-            tol *= 0.5 * self.tol / wrong
+                return conductance, wrong
+            tol *= 0.5 * self.tol / wrong if np.isfinite(wrong) else self.tol
+
+
+class _Flow(NamedTuple):
+    """The heat (s, k) that flows to each boundary node, and the largest share of a column that may be wrong."""
+
+    heat: Doubles
+    doubt: float
+
+
+def _warn_about_doubt(doubt: float, tol: float) -> None:
+    from isotherm.equilibrium.unconverged import ConvergenceWarning
+
+    message = "rounding may move {doubt:.2g} of the heat to other seeds, above {tol}: the weights differ too much"
+    warn(ConvergenceWarning(message, doubt=min(doubt, 1.0), tol=Option("tol", tol)))
 
 
 def around(system: System, centres: Ints, most_entries: float) -> Ints:
@@ -184,7 +245,7 @@ class _Ball:
             walks.descent.step()
             if walks.left.max() <= tol:
                 break
-        self.rest = walks.residual  # (b, k)
+        self.rest, self.visits = walks.residual, walks.visits  # (b, k)
         owner, end, weight = system.conductance.entries_at(nodes)
         outward = np.ones(len(system.degree), bool)
         outward[nodes] = False
@@ -235,6 +296,13 @@ class _Walks:
     @property
     def temperatures(self) -> Floats:
         return self.descent.block.deviations + self._offset
+
+    @property
+    def visits(self) -> float:
+        """The expected number of steps of a walk, at most: the largest of all columns."""
+        degree = self.descent.interior.degree
+        around = np.abs(self._through(csr_array(degree[None]), np.abs(self.descent.block.x))[0])
+        return float((around + np.abs(self._offset) * degree.sum(dtype=np.float64)).max())
 
     @property
     def flow(self) -> Doubles:

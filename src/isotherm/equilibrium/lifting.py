@@ -160,7 +160,7 @@ def _extended(csr: Csr, at: Ints, out: Doubles, ends: Ints, back: Doubles) -> Cs
     return Csr(
         np.concatenate([[0], np.cumsum(counts)]).astype(csr.indptr.dtype),
         np.concatenate([np.insert(csr.indices, places, grounds[goes]), ends[returns]]).astype(csr.indices.dtype),
-        np.concatenate([np.insert(weights, places, out[goes]), back[returns]]).astype(weights.dtype),
+        np.concatenate([np.insert(weights.astype(np.float64), places, out[goes]), back[returns]]),
     )
 
 

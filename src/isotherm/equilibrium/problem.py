@@ -19,7 +19,7 @@ from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.lifting import Lifting, lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver, Source, System, prepare
-from isotherm.equilibrium.solvers.system import OutputRows, of_true_spread
+from isotherm.equilibrium.solvers.system import OutputRows, keep_within, of_true_spread
 from isotherm.errors import Option, Worded, warn
 from isotherm.graphs import Csr, Graph
 from isotherm.seeds import Seeds
@@ -27,6 +27,7 @@ from isotherm.seeds import Seeds
 MANY = 150  # columns from which on it pays to eliminate nodes with few neighbours
 REDUCIBLE = ("auto", "cg")  # solvers that are faster on a smaller system, and free to solve it
 ROUNDING = 1e-14  # rounding error of a sum of probabilities
+CLOSED_START = 1e-5  # the same for temperatures to start from, which may be in float32
 
 Prepare: TypeAlias = Callable[[System, SolveOptions, int], Solver]  # takes about how many columns will be solved for
 Values: TypeAlias = Callable[[slice], Doubles]  # temperatures Y (s, k) of the boundary, in these columns
@@ -143,17 +144,27 @@ def solve_in_blocks(
     lifting, system = problem.lifting, problem.system
     solver = prepare(system, options, 1 if problem.source is not None else problem.columns)
     begin = None if start is None else lifting.start(start)
-    for part in column_blocks(problem.columns):
+    for part in column_blocks(
+        problem.columns, problem.values if problem.source is None else None, fixed_start(options, begin)
+    ):
         values, source = lifting.values(problem.values(part)), problem.inflow(part)
         guess = None if begin is None else begin[:, part]
         solution = solve_block(solver, system, Request(values, options, source, guess))
         yield part, replace(solution, temperatures=lifting.lowered(solution.temperatures))
 
 
-def column_blocks(columns: int) -> list[slice]:
-    """Split the columns into blocks of 15; up to 16 are one block, since one is skipped if they sum to one."""
-    most = columns if columns <= MOST_COLUMNS + 1 else MOST_COLUMNS
-    return [slice(first, min(first + most, columns)) for first in range(0, columns, max(most, 1))]
+def column_blocks(columns: int, values: Values | None, start: Floats | None = None) -> list[slice]:
+    """Split the columns into blocks of 15; 16 are one block if one of them follows from the others.
+
+    >>> column_blocks(16, lambda part: np.eye(16)[:, part])
+    [slice(0, 16, None)]
+    >>> column_blocks(16, None)
+    [slice(0, 15, None), slice(15, 16, None)]
+    """
+    most = MOST_COLUMNS
+    if columns == most + 1 and values is not None and closing_column(values(slice(None)), start) is not None:
+        most = columns
+    return [slice(first, min(first + most, columns)) for first in range(0, columns, most)]
 
 
 def solve_columns(
@@ -162,7 +173,7 @@ def solve_columns(
     """Solve all columns of a system, block by block."""
     parts = [
         solve_block(solver, system, Request(values[:, part], options, start=None if start is None else start[:, part]))
-        for part in column_blocks(values.shape[1])
+        for part in column_blocks(values.shape[1], partial(_columns, values), fixed_start(options, start))
     ]
     return joined(parts, options.tol)
 
@@ -171,9 +182,10 @@ def solve_block(solver: Solver, system: System, request: Request) -> Solution:
     """Solve one block. If the rows of ``Y`` sum to one, one column is left to follow from the others."""
     began = time.perf_counter()
     values, start = request.values, request.start
-    skipped = None if request.source is not None else closing_column(values)
-    if skipped is not None and start is not None and not np.allclose(start.sum(axis=1)[system.interior], 1, atol=1e-5):
-        skipped = None
+    skipped = None
+    if request.source is None:
+        near = system.conductance.counts(system.boundary)
+        skipped = closing_column(values, fixed_start(request.options, start), near)
     if skipped is None:
         solution = solver.solve(request)
     else:
@@ -181,13 +193,27 @@ def solve_block(solver: Solver, system: System, request: Request) -> Solution:
         guess = None if start is None else start[:, kept]
         solution = solver.solve(Request(values[:, kept], request.options, start=guess, closed=True))
         solution = replace(solution, temperatures=_with_rest(solution.temperatures, skipped))
+    if request.source is None:
+        keep_within(solution.temperatures, values.min(axis=0), values.max(axis=0))
     return replace(solution, seconds=time.perf_counter() - began)
 
 
-def closing_column(values: Doubles) -> int | None:
-    """If all rows (s, k) sum to one, the column with the largest sum, which follows from the others; else None."""
+def fixed_start(options: SolveOptions, start: Floats | None) -> Floats | None:
+    """The start, if the answer depends on it: if a fixed number of iterations is wanted instead of a tolerance."""
+    return start if options.tol is None else None
+
+
+def closing_column(values: Doubles, start: Floats | None = None, neighbours: Ints | None = None) -> int | None:
+    """If all rows (s, k) sum to one, the column with the largest sum, which follows from the others; else None.
+
+    Of equal columns it is the one with most neighbours, so that the order of the classes does not matter.
+    Temperatures from which a fixed number of iterations starts have to sum to one as well.
+    """
     closed = 2 <= values.shape[1] <= MOST_COLUMNS + 1 and np.allclose(values.sum(axis=1), 1, rtol=0, atol=ROUNDING)
-    return int(values.sum(axis=0).argmax()) if closed else None
+    if closed and start is not None:
+        closed = not (np.abs(start.sum(axis=1) - 1) > CLOSED_START).any()  # NaN, where unknown, is fine
+    counts = np.zeros(len(values)) if neighbours is None else neighbours
+    return int(np.lexsort((counts @ values, values.sum(axis=0)))[-1]) if closed else None
 
 
 def _with_rest(others: Floats, column: int) -> Floats:
@@ -206,10 +232,12 @@ def _with_rest(others: Floats, column: int) -> Floats:
 def joined(parts: list[Solution], tol: float | None) -> Solution:
     """One solution of all columns, with the worst error of its parts; warns if it missed the tolerance."""
     worst = max(parts, key=lambda part: part.error)
-    temperatures = [part.temperatures for part in parts]
+    tables = [part.temperatures for part in parts]
+    temperatures = tables[0] if len(parts) == 1 else np.concatenate(tables, axis=1)
     whole = replace(
         worst,
-        temperatures=temperatures[0] if len(parts) == 1 else np.concatenate(temperatures, axis=1),
+        temperatures=temperatures,
+        times=None if worst.times is None else worst.times.astype(temperatures.dtype, copy=False),
         iterations=max(part.iterations for part in parts),
         residual=max(part.residual for part in parts),
         error_bound=of_true_spread(max(part.error_bound for part in parts)),

@@ -12,6 +12,7 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs.nodes import Ids, flat
+from isotherm.graphs.untrusted import checked_sparse
 
 MOST_NODES = 2**31 - 1  # indices are int32
 NOISE = 1e-8  # relative asymmetry that counts as rounding
@@ -39,9 +40,13 @@ class Csr(NamedTuple):
         """The row of each entry."""
         return np.repeat(np.arange(self.n, dtype=np.int32), np.diff(self.indptr))
 
+    def counts(self, nodes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The number of entries in the rows of some nodes."""
+        return self.indptr[nodes + 1] - self.indptr[nodes]
+
     def entries_at(self, nodes: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
         """The entries of the rows of some nodes: index into ``nodes``, node at the other end, weight."""
-        first, counts = self.indptr[nodes], self.indptr[nodes + 1] - self.indptr[nodes]
+        first, counts = self.indptr[nodes], self.counts(nodes)
         owner = np.repeat(np.arange(len(nodes)), counts)
         places = np.arange(len(owner)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
         weights = np.ones(len(owner), np.float32) if self.weights is None else self.weights[places]
@@ -139,31 +144,14 @@ def as_sparse(value: Any, name: str) -> Any:
 
 def read_matrix(matrix: Any, nodes: Ids, offset: int = 0) -> Csr:
     """The entries of a matrix, duplicates included; entry (i, j) joins ``nodes[i]`` and ``nodes[offset + j]``."""
+    matrix = checked_sparse(matrix)
     if matrix.format == "csr":
-        indptr, indices = _compressed(matrix)
-        indptr = np.pad(indptr, (0, len(nodes) - matrix.shape[0]), "edge")
+        indptr = np.pad(matrix.indptr.astype(np.int64), (0, len(nodes) - matrix.shape[0]), "edge")
+        indices = np.ascontiguousarray(matrix.indices[: indptr[-1]], dtype=np.int32)
         csr = Csr(indptr, indices + np.int32(offset) if offset else indices, None)
         return csr._replace(weights=checked_entries(csr, matrix.data[: csr.entries], nodes))
-    if matrix.format in ("csc", "bsr"):
-        _compressed(matrix)
     entries = matrix.tocoo()
-    entries = coo_array((entries.data, (entries.row, entries.col)), shape=matrix.shape)  # checks their range
     return assembled(entries.row, entries.col + offset, entries.data, nodes)
-
-
-def _compressed(matrix: Any) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The ``indptr`` and ``indices`` of a csr, csc or bsr matrix, checked because SciPy does not notice edits."""
-    height, width = getattr(matrix, "blocksize", (1, 1))
-    shape = matrix.shape[0] // height, matrix.shape[1] // width
-    major, minor = shape[::-1] if matrix.format == "csc" else shape
-    indptr, indices = matrix.indptr.astype(np.int64), matrix.indices
-    rising = len(indptr) == major + 1 and indptr[0] == 0 and bool(np.all(indptr[1:] >= indptr[:-1]))
-    if not rising or indptr[-1] > min(len(indices), len(matrix.data)):
-        raise ValueError("the matrix is malformed: its indptr does not rise from 0 to the number of its entries")
-    indices = indices[: indptr[-1]]
-    if len(indices) and not (indices.min() >= 0 and indices.max() < minor):
-        raise ValueError(f"the matrix is malformed: its indices are not all between 0 and {minor - 1}")
-    return indptr, np.ascontiguousarray(indices, dtype=np.int32)
 
 
 def assembled(rows: NDArray[Any], columns: NDArray[Any], values: NDArray[Any] | None, nodes: Ids) -> Csr:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm import kernels
+from isotherm.graphs.colours import colour_nodes
 from isotherm.graphs.csr import (
     Csr,
     as_sparse,
@@ -83,7 +84,7 @@ class Graph:
         return f"<Graph: {', '.join([counts, *(kind for kind, holds in kinds.items() if holds)])}>"
 
     def _repr_html_(self) -> str:
-        from isotherm.notebooks import facts
+        from isotherm.tables import facts
 
         kind = "directed" if self.directed else "undirected"
         values = [("nodes", self.n_nodes), ("edges", self.n_edges), ("kind", kind), ("weighted", self.weighted)]
@@ -369,6 +370,11 @@ class Graph:
         leaving = self.csr.sums
         arriving = np.bincount(self.csr.indices, self.csr.weights, minlength=self.n_nodes) if self.directed else 0
         return locked(leaving + arriving)
+
+    @cached_property
+    def colours(self) -> NDArray[np.uint64]:
+        """(n,) a hash of what surrounds each node, the same however nodes are numbered; see ``colours.py``."""
+        return locked(colour_nodes(self))
 
     def index(self, ids: Iterable[Any]) -> NDArray[np.int64]:
         """Positions of node ids in ``nodes``; unknown ids raise a ValueError.

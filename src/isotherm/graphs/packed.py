@@ -32,11 +32,11 @@ from isotherm.graphs.csr import MOST_NODES, Csr, read_only
 from isotherm.graphs.graph import Graph
 from isotherm.graphs.nodes import flat, not_in_the_graph
 from isotherm.graphs.packed_ids import Counted, Integers, StoredIds, Texts
+from isotherm.graphs.untrusted import PIECE, check_compressed, rises
 
 FORMAT, VERSION, MANIFEST = "isotherm graph", 2, "manifest.json"
 READABLE = (1, VERSION)  # version 1 also lists blocks of rows, which nothing needs
 CHECKED = 1 << 28  # bytes up to which checksums are always compared: about half a second
-PIECE = 1 << 24  # entries checked at once
 HEADER = 128  # bytes of a .npy file before its values
 LARGEST = 1 << 24  # bytes of a manifest
 IDS = ("none", "integers", "text")
@@ -109,9 +109,7 @@ def open_arrays(folder: Path, manifest: Manifest, *, verify: bool = False, unrea
     if verify or sum(size for size, _ in manifest.files.values()) <= CHECKED:
         for name in manifest.files:
             _check_sum(folder, manifest, name)
-    if csr.indptr[0] != 0 or csr.indptr[-1] != csr.entries or not _rises(csr.indptr):
-        raise _damaged(folder, "indptr.npy does not rise from 0 to the number of entries")
-    _check_entries(folder, csr.indices, csr.weights, csr.n)
+    _check_rows(folder, csr, csr.n)
     ordered, symmetric, loops = kernels.active.scan(*csr, kernels.thread_count())
     if not ordered:
         raise _damaged(folder, "indices.npy does not ascend in each row")
@@ -125,12 +123,13 @@ def read_rows(folder: Path, first: int, last: int) -> Csr:
     manifest = Manifest.read(folder)
     indptr = _read(folder, manifest, "indptr.npy", first, last + 1)
     begin, end = int(indptr[0]), int(indptr[-1])
-    if not 0 <= begin <= end <= manifest.entries or not _rises(indptr):
+    if not 0 <= begin <= end <= manifest.entries:
         raise _damaged(folder, "indptr.npy does not rise from 0 to the number of entries")
     indices = _read(folder, manifest, "indices.npy", begin, end)
     weights = None if manifest.weights is None else _read(folder, manifest, "weights.npy", begin, end)
-    _check_entries(folder, indices, weights, manifest.nodes)
-    return Csr(indptr - begin, indices, weights)
+    csr = Csr(indptr - begin, indices, weights)
+    _check_rows(folder, csr, manifest.nodes)
+    return csr
 
 
 def read_ids(folder: Path, first: int, last: int) -> NDArray[Any]:
@@ -141,7 +140,7 @@ def read_ids(folder: Path, first: int, last: int) -> NDArray[Any]:
     ends = _read(folder, manifest, "ids.npy", first, last + (manifest.ids == "text"))
     if manifest.ids == "integers":
         return ends
-    if not _rises(ends) or not 0 <= ends[0] <= ends[-1] <= _size(folder, manifest, "ids.utf8"):
+    if not rises(ends) or not 0 <= ends[0] <= ends[-1] <= _size(folder, manifest, "ids.utf8"):
         raise _damaged(folder, "ids.npy does not rise from 0 to the size of ids.utf8")
     content = np.fromfile(folder / "ids.utf8", np.uint8, int(ends[-1] - ends[0]), offset=int(ends[0]))
     return Texts(ends - ends[0], content)[0 : last - first]
@@ -161,11 +160,11 @@ def open_ids(folder: Path, manifest: Manifest) -> StoredIds:
         return Counted(manifest.nodes)
     values = _mapped(folder, manifest, "ids.npy")
     if manifest.ids == "integers":
-        if not _rises(values, strictly=True):
+        if not rises(values, strictly=True):
             raise _damaged(folder, "ids.npy does not ascend")
         return Integers(values)
     size = _size(folder, manifest, "ids.utf8")
-    if values[0] != 0 or values[-1] != size or not _rises(values):
+    if values[0] != 0 or values[-1] != size or not rises(values):
         raise _damaged(folder, "ids.npy does not rise from 0 to the size of ids.utf8")
     return Texts(values, np.memmap(folder / "ids.utf8", np.uint8, "r") if size else np.empty(0, np.uint8))
 
@@ -244,23 +243,18 @@ def _check_sum(folder: Path, manifest: Manifest, name: str) -> None:
         raise _damaged(folder, f"{name} does not match its checksum")
 
 
-def _check_entries(folder: Path, indices: NDArray[np.int32], weights: NDArray[Any] | None, nodes: int) -> None:
+def _check_rows(folder: Path, csr: Csr, nodes: int) -> None:
     """Check that kernels cannot read outside the arrays, and that weights are valid."""
-    for first in range(0, len(indices), PIECE):
-        if indices[first : first + PIECE].view(np.uint32).max() >= nodes:  # unsigned, so that negative ones are large
-            raise _damaged(folder, f"indices.npy names nodes beyond the last, {nodes - 1}")
-        part = None if weights is None else weights[first : first + PIECE]
-        if part is not None and not (part.min() > 0 and part.max() < np.inf):
+    try:
+        check_compressed(csr.indptr, csr.indices, (csr.n, nodes), csr.entries)
+    except ValueError as error:
+        raise _damaged(folder, str(error)) from None
+    if csr.indptr[-1] != csr.entries:
+        raise _damaged(folder, "indptr.npy does not end with the number of entries")
+    for first in range(0, csr.entries if csr.weights is not None else 0, PIECE):
+        part = csr.weights[first : first + PIECE]  # type: ignore[index]
+        if not (part.min() > 0 and part.max() < np.inf):
             raise _damaged(folder, "weights.npy has weights that are not positive and finite")
-
-
-def _rises(values: NDArray[np.int64], *, strictly: bool = False) -> bool:
-    """Whether values rise, checked piece by piece; pieces overlap by one value."""
-    for first in range(0, len(values), PIECE):
-        part = values[first : first + PIECE + 1]
-        if not bool(np.all(part[1:] > part[:-1] if strictly else part[1:] >= part[:-1])):
-            return False
-    return True
 
 
 def _damaged(folder: Path, problem: str) -> PackedError:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import files
+from isotherm.files import write_whole
 from isotherm.graphs.csr import Csr
 from isotherm.graphs.graph import Graph
 from isotherm.graphs.packed import HEADER, MANIFEST, Manifest, PackedError, is_packed
@@ -27,22 +28,21 @@ class _ArrayFile:
         self.file: IO[bytes] = open(path, "xb", buffering=0)  # noqa: SIM115 - closed by `close` or by `PackWriter`
         self._sum = 0
         if header:
-            self.file.write(self._start())
+            write_whole(self.file, self._start())
 
     def append(self, values: NDArray[Any]) -> None:
         for first in range(0, len(values), PIECE):
             part: Any = np.ascontiguousarray(values[first : first + PIECE], dtype=self.dtype)
             content = memoryview(part).cast("B")
             self._sum = zlib.crc32(content, self._sum)
-            while len(content):  # an unbuffered file may take only some of the bytes
-                content = content[self.file.write(content) :]
+            write_whole(self.file, content)
         self.length += len(values)
 
     def close(self) -> list[int]:
         """Finish the file; returns its size and the checksum of its values."""
         if self.header:
             self.file.seek(0)
-            self.file.write(self._start())
+            write_whole(self.file, self._start())
         os.fsync(self.file.fileno())
         self.file.close()
         return [HEADER * self.header + self.length * self.dtype.itemsize, self._sum]

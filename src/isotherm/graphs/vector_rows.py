@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, diags_array, issparse
 
 from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
+from isotherm.graphs.untrusted import checked_sparse
 
 METRICS = ("euclidean", "cosine")
 DIRECTIONS = 128  # columns after the projection of a large sparse table
@@ -25,7 +26,7 @@ class ScaleWarning(Worded, UserWarning):
 def as_table(values: Any) -> Any:
     """The table as a 2-D NumPy array of real numbers or a csr_array, checked to be finite."""
     if issparse(values):
-        table = csr_array(values)
+        table = csr_array(checked_sparse(values))
         table.sum_duplicates()
         _check_numbers(table.data.dtype)
     else:

@@ -15,11 +15,11 @@ from isotherm.equilibrium.averages import reached_moments
 from isotherm.insight.paths import Paths
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
-from isotherm.notebooks import table
+from isotherm.tables import aligned, arrow, bar, shown, table
 
 COLUMNS = ("seed", "label", "share")
-CLASSES = 5  # classes that are shown
-SHOWN = 10  # seeds that notebooks show
+CLASSES, SHOWN, PATHS = 5, 10, 3  # how many classes, seeds and paths to seeds are shown
+LONGEST_PATH = 8  # nodes that are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +44,10 @@ class Explanation(Mapping[str, NDArray[Any]]):
         Why the label is not the most probable class; empty if it is, or if temperatures decided.
     means : dict
         The mean temperature of each class over all reached nodes, to compare with; empty if it was not kept.
+    scores : dict
+        The score of each class, best first, or only the best ones if no more were kept.
+    rule : str
+        The rule or decision that gave the scores.
     experts : dict
         If there was other evidence besides links: for each expert, its log-odds for each class, times its weight. What
         is above 0 speaks for the class.
@@ -55,12 +59,14 @@ class Explanation(Mapping[str, NDArray[Any]]):
     >>> clf = iso.DirichletClassifier().fit(rod, {"a": "hot", "e": "cold"})
     >>> print(clf.explain("b"))
     the heat of 'b'
-    class  temperature   mean
-    hot          0.750  0.500
-    cold         0.250  0.500
-    share  label  seed  path
-      75%  hot    a     b a
-      25%  cold   e     b c d e
+    <BLANKLINE>
+    class  temperature   mean  score (centered)
+    hot          0.750  0.500             0.250  ███████████████
+    cold         0.250  0.500            -0.250  █████
+    <BLANKLINE>
+    seed  class  share                   path
+    a     hot    75.0%  ███████████████  b → a
+    e     cold   25.0%  █████            b → c → d → e
     >>> clf.explain("b")["share"]
     array([0.75, 0.25])
     """
@@ -75,6 +81,8 @@ class Explanation(Mapping[str, NDArray[Any]]):
     note: str = ""
     experts: dict[str, dict[Any, float]] = field(default_factory=dict)
     means: dict[Any, float] = field(default_factory=dict)
+    scores: dict[Any, float] = field(default_factory=dict)
+    rule: str = ""
 
     def __getitem__(self, column: str) -> NDArray[Any]:
         if column not in COLUMNS:
@@ -101,60 +109,86 @@ class Explanation(Mapping[str, NDArray[Any]]):
         """What notebooks show."""
         if not len(self.seed):
             return table(str(self), (), ())
-        columns, more = self.compared(), len(self.seed) - SHOWN
-        names = list(columns["temperature"])[:CLASSES]
-        classes = [(str(name), *(column[name] for column in columns.values())) for name in names]
+        compared, more = self.compared(), len(self.seed) - SHOWN
+        classes = [(str(each["class"]), *list(each.values())[1:]) for each in compared[:CLASSES]]
         seeds = [
-            (str(seed), str(label), float(share), " → ".join(map(str, self.path(seed))) if place < 3 else "")
-            for place, (seed, label, share) in enumerate(
-                zip(self.seed[:SHOWN], self.label[:SHOWN], self.share[:SHOWN], strict=True)
-            )
+            (str(each["seed"]), str(each["label"]), each["share"], " → ".join(map(str, each.get("path", ()))))
+            for each in self.seeds(SHOWN)
         ]
         note = f"and {more:,} more seeds" if more > 0 else ""
-        heat = table(f"the heat of {self.node!r}", ("class", *columns), classes, note=self.note)
+        heat = table(f"the heat of {self.node!r}", list(compared[0]), classes, note=self.note)
         return heat + table("the seeds it comes from", ("seed", "label", "share", "path"), seeds, note=note)
 
-    def text(self, rows: int = 10) -> str:
-        """The warmest classes and the first seeds as text, with the paths to the first three seeds."""
+    def compared(self) -> list[dict[str, Any]]:
+        """What was compared, best score first: temperature, mean temperature, probability and score of each class.
+
+        Means and probabilities are left out where they are not known.
+        """
+        columns = {"temperature": self.classes, "mean": self.means, "probability": self.probabilities}
+        known = {name: values for name, values in columns.items() if values} | {"score": self.scores}
+        return [{"class": each} | {name: values[each] for name, values in known.items()} for each in self.scores]
+
+    def seeds(self, rows: int | None = None, *, paths: int = PATHS) -> list[dict[str, Any]]:
+        """The first rows of the table, with the paths to the first few seeds."""
+        table = zip(*(self[name][:rows].tolist() for name in self), strict=True)
+        found = [dict(zip(self, row, strict=True)) for row in table]
+        return [row | ({"path": self.path(row["seed"])} if place < paths else {}) for place, row in enumerate(found)]
+
+    def text(self, rows: int | None = SHOWN, *, paths: int = PATHS, title: str = "") -> str:
+        """What was compared, what each expert says and the first seeds, as tables under a title."""
         if not len(self.seed):
             return f"no seed reaches {self.node!r}"
-        parts = [f"the heat of {self.node!r}", *self._class_lines(), *self._seed_lines(rows)]
-        return "\n".join([*parts, *([self.note] if self.note else [])])
+        tables = (self._class_table(), self.note, self._expert_table(), self._seed_table(rows, paths))
+        return "\n\n".join(part for part in (title or f"the heat of {self.node!r}", *tables) if part)
 
-    def compared(self) -> dict[str, dict[Any, float]]:
-        """What was compared: temperature, mean temperature and probability of each class, as far as they are known.
+    def _class_table(self) -> str:
+        compared = self.compared()
+        *names, _ = compared[0]
+        rows = [[*names, f"score ({self.rule})", ""]]
+        for each in compared[:CLASSES]:
+            name, *numbers = each.values()
+            share = bar(each["score" if self.probabilities else "temperature"])
+            rows.append([shown(name), *(f"{number:.3f}" for number in numbers), share])
+        more = len(compared) - CLASSES
+        note = f"\nand {more:,} more of lower scores" if more > 0 else ""
+        return aligned(rows, left=(0, len(rows[0]) - 1)) + note
 
-        The classes are in the order of their probabilities, or of their temperatures.
-        """
-        order = sorted(self.classes, key=(self.probabilities or self.classes).__getitem__, reverse=True)
-        columns = {"temperature": self.classes, "mean": self.means, "probability": self.probabilities}
-        return {name: {each: values[each] for each in order} for name, values in columns.items() if values}
+    def _expert_table(self) -> str:
+        """What each expert adds to the logits of the best classes."""
+        if not self.experts:
+            return ""
+        names = list(self.scores)[:CLASSES]
+        rows = [["evidence", *map(shown, names)]]
+        rows += [[expert, *(f"{odds[name]:+.2f}" for name in names)] for expert, odds in self.experts.items()]
+        return aligned(rows, left=(0,))
 
-    def _class_lines(self) -> list[str]:
-        columns = self.compared()
-        names = list(columns["temperature"])
-        rows = [["class", *columns], *([str(n), *(f"{c[n]:.3f}" for c in columns.values())] for n in names[:CLASSES])]
-        more = [f"and {len(names) - CLASSES} more classes"] if len(names) > CLASSES else []
-        return [*_aligned(rows, left=(0,)), *more]
-
-    def _seed_lines(self, rows: int) -> list[str]:
-        table = [["share", "label", "seed", "path"]]
-        shown = zip(self.seed[:rows], self.label[:rows], self.share[:rows], strict=True)
-        for place, (seed, label, share) in enumerate(shown):
-            path = " ".join(map(str, self.path(seed))) if place < 3 else ""
-            table.append([f"{share:.0%}" if share >= 0.01 else f"{share:.1g}", str(label), str(seed), path])
-        more = len(self.seed) - rows
-        return [*_aligned(table, left=(1, 2, 3)), *([f"and {more} more seeds"] if more > 0 else [])]
+    def _seed_table(self, count: int | None, paths: int) -> str:
+        rows, found = [["seed", "class", "share", "", "path"]], self.seeds(count, paths=paths)
+        for each in found:
+            label, share = shown(joined(each["label"])), each["share"]
+            rows.append([shown(each["seed"]), label, _percent(share), bar(share), _path(each.get("path", []))])
+        more, rest = len(self.seed) - len(found), max(0, 1 - sum(each["share"] for each in found))
+        note = f"\nand {more:,} more, {_percent(rest)} together" if more else ""
+        return aligned(rows, left=(0, 1, 3, 4)) + note
 
 
-def _aligned(rows: list[list[str]], *, left: tuple[int, ...]) -> list[str]:
-    """The lines of a table; columns in ``left`` are aligned left, the others right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ["<" if place in left else ">" for place in range(len(widths))]
-    return [
-        "  ".join(f"{cell:{side}{width}}" for cell, side, width in zip(row, sides, widths, strict=True)).rstrip()
-        for row in rows
-    ]
+def joined(label: Any) -> Any:
+    """A label; several labels as one text."""
+    return ", ".join(map(str, label)) if isinstance(label, list | tuple) else label
+
+
+def _path(nodes: list[Any]) -> str:
+    """The nodes of a path; the middle of a long one is left out."""
+    names = list(map(shown, nodes))
+    if len(names) > LONGEST_PATH:
+        half = LONGEST_PATH // 2
+        names[half:-half] = [f"({len(names) - 2 * half} more)"]
+    return arrow().join(names)
+
+
+def _percent(share: float) -> str:
+    """A share in percent; a very small one with one significant digit."""
+    return f"{100 * share:.1f}%" if share >= 0.001 or share == 0 else f"{100 * share:.1g}%"
 
 
 class Explainer:
@@ -207,7 +241,14 @@ class Explainer:
             *self._chances(node),
             self._opinions(node),
             self._means,
+            self._scores(node, sums) if len(rank) else {},
+            self.fit.rule.name,
         )
+
+    def _scores(self, node: Any, heat: Doubles) -> dict[Any, float]:
+        """The scores of the classes at a node with these temperatures (K,), best first."""
+        names, place = self.fit.seeds.classes.tolist(), int(self.fit.graph.index([node])[0])
+        return {names[code]: score for code, score in self.fit.outcome.ranked(place, heat)}
 
     @cached_property
     def _means(self) -> dict[Any, float]:

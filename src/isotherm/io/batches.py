@@ -89,7 +89,6 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
 
     thread = Thread(target=work, daemon=True)
     thread.start()
-    patience = GRACE
     try:
         while True:
             with suppress(Empty):
@@ -99,12 +98,9 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
                 if item is END:
                     return
                 yield item
-    except KeyboardInterrupt:
-        patience = 0.0
-        raise
     finally:
         abandoned.set()
-        thread.join(patience)  # Python aborts if it ends while a thread is inside polars
+        thread.join(GRACE)  # Python aborts if it ends while a thread is inside polars
 
 
 def checked_ids(path: str, batch: Batch, role: str) -> "pl.Series":

@@ -128,7 +128,7 @@ def node_places(names: Names, taken: Sequence[int | None] | set[int | None]) -> 
 
 
 def named(names: Names, wanted: Sequence[str], taken: Sequence[int | None] | set[int | None]) -> int | None:
-    """The first free column that has one of these names; the first of the names counts most."""
+    """The free column that has one of these names; an earlier name wins over a later one."""
     simple = ["" if place in taken else _simple(name) for place, name in enumerate(names)]
     return next((simple.index(name) for name in wanted if name in simple), None)
 
@@ -145,7 +145,7 @@ def sheet_places(names: Names) -> set[int]:
 
 
 def is_index_name(name: str | None) -> bool:
-    """Whether this is how pandas or R name a column of row numbers: not at all, or nearly so.
+    """Whether pandas or R give this name to a column of row numbers: an empty text, or a name such as Unnamed: 0.
 
     >>> is_index_name(""), is_index_name("Unnamed: 0"), is_index_name(None)
     (True, True, False)
@@ -168,7 +168,11 @@ def is_time(name: str) -> bool:
 
 
 def _ranked_pairs(columns: list[tuple[str, ...]]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Pairs of ends: those that are nothing else first, then those with shared words, then single letters."""
+    """Columns of source and target with the rank of the pair; the lowest is the clearest.
+
+    A bare pair such as from and to has rank 0, one with shared words such as from_bank and to_bank has 1, and the same
+    with single letters have 2 and 3.
+    """
     for place, words in enumerate(columns):
         for at, word in enumerate(words):
             wanted = [(*words[:at], other, *words[at + 1 :]) for other in ENDS.get(word, ())]

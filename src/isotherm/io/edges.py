@@ -23,7 +23,7 @@ from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.file_layout import Layout, Options
 from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, SourceFile, format_of
 from isotherm.io.memory import Budget
-from isotherm.io.numbering import Codebook, Words, ids_at, keys_of
+from isotherm.io.numbering import Codebook, Words, ids_at, warn_about_twins
 from isotherm.io.streams import COMPRESSIONS, Input, Progress
 from isotherm.io.tables import open_table
 
@@ -78,9 +78,9 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     budget.check(edges=height or 0, weighted=weighted)
     ends = _Ends(_rows_at_most(file) if height is None else height)
     nodes = edges = 0
-    ids, weights = [], list[Any]()
-    keyed = ((batch, keys_of(batch.source, batch.target)) for batch in batches)
-    for batch, first in ahead(_numbered(ahead(keyed), ends)):
+    ids, weights, book = [], list[Any](), Codebook()
+    hashed = ((batch, book.hashes(batch.source, batch.target)) for batch in batches)
+    for batch, first in ahead(_numbered(book, ahead(hashed), ends)):
         nodes, edges = nodes + len(first), edges + len(batch.source)
         budget.check(nodes=nodes, edges=edges, weighted=weighted)
         ids.append(ids_at(file.name, batch, first).to_numpy())  # a Series would keep the texts of its batch alive
@@ -88,8 +88,11 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     if not ids:
         raise FileError(f"{file.name} has no rows, so no edges")
     weight = np.concatenate(weights) if weighted else None
+    found = np.concatenate(ids)
+    if found.dtype == object:
+        warn_about_twins(file.name, book.twins(found))
     source, target = ends.all()
-    return Edges(source, target, weight, np.concatenate(ids), layout)
+    return Edges(source, target, weight, found, layout)
 
 
 def built(edges: Edges, *, directed: bool) -> Graph:
@@ -150,11 +153,12 @@ def _checked(path: str, batches: Iterator[Batch], options: Options, layout: Layo
         yield EdgeBatch(source, target, weight, batch.place)
 
 
-def _numbered(keyed: Iterator[tuple[EdgeBatch, Words]], ends: _Ends) -> Iterator[tuple[EdgeBatch, NDArray[np.int64]]]:
+def _numbered(
+    book: Codebook, hashed: Iterator[tuple[EdgeBatch, Words]], ends: _Ends
+) -> Iterator[tuple[EdgeBatch, NDArray[np.int64]]]:
     """The batches with their ends numbered, each with the places of ids that occur for the first time."""
-    book = Codebook()
-    for batch, keys in keyed:
-        yield batch, book.add(keys, ends.more(len(batch.source)))
+    for batch, hashes in hashed:
+        yield batch, book.add(batch.source, batch.target, hashes, ends.more(len(batch.source)))
 
 
 def is_one_file(name: str) -> bool:

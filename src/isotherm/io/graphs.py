@@ -14,10 +14,10 @@ from isotherm.io.edges import built, is_one_file, number_edges, open_parts, read
 from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.file_layout import Layout, Options, Pick
 from isotherm.io.formats import FORMATS, Format, format_of, imported
+from isotherm.io.numbering import twins_among, warn_about_twins
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input, Progress
 
-SAMPLE = 10_000  # nodes that are searched for blanks
 FEW_EDGES = 4
 RARE = 0.05  # share of the edges that are isolated
 
@@ -112,34 +112,19 @@ def read_graph(
     >>> read_graph(edges)
     <Graph: 3 nodes, 2 edges, weighted>
     """
-    return _read(
-        path,
-        Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands),
-        format,
-        progress,
-    ).graph
+    options = Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands)
+    return read_graph_file(path, options, format=format, progress=progress).graph
 
 
 def read_graph_file(
-    path: Paths,
+    paths: Paths,
+    options: Options = Options(),  # noqa: B008 - frozen
     *,
-    directed: bool | None = None,
-    source: Pick = None,
-    target: Pick = None,
-    weight: Pick | bool = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
-    id: Pick = None,  # noqa: A002 - the name that the commands use
-    encoding: str | None = None,
-    thousands: bool = False,
-    max_graph_memory: int | None = None,
     progress: Progress | None = None,
 ) -> GraphFile:
     r"""Read a graph as `read_graph` does, and say which columns, header and delimiter were found.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> edges = Path(tempfile.mkdtemp()) / "edges.txt"
@@ -147,24 +132,15 @@ def read_graph_file(
     >>> print(read_graph_file(edges).layout)
     source=col 1, target=col 2, weight=col 3, header=no, delimiter=whitespace
     """
-    return _read(
-        path,
-        Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands),
-        format,
-        progress,
-    )
-
-
-def _read(paths: Paths, options: Options, wanted: str | None, progress: Progress | None) -> GraphFile:
     names = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(each) for each in paths]
     if len(names) != 1 or not is_one_file(names[0]):
-        return _read_parts(names, options, wanted, progress)
+        return _read_parts(names, options, format, progress)
     path = names[0]
     if is_packed(path):
-        wanted = wanted or "iso"
-    elif wanted != "iso" and not path.rstrip(os.sep).endswith(".iso") and not os.path.isdir(path):
+        format = format or "iso"  # noqa: A001 - as above
+    elif format != "iso" and not path.rstrip(os.sep).endswith(".iso") and not os.path.isdir(path):
         Input(path).check()
-    known = format_of(path, wanted)
+    known = format_of(path, format)
     file = Input(path, known.compression, progress, options.encoding)
     if known.name in ("jsonl", "communities"):
         raise FileError(f"{file.name}: {known.name} files hold seeds or labels; edges are read from CSV or Parquet")
@@ -177,10 +153,13 @@ def _read(paths: Paths, options: Options, wanted: str | None, progress: Progress
         if reader is not None:
             _check_no_columns(file, known, options)
             read: Reader = imported(reader)
-            return GraphFile(*read(file, options))
+            found = GraphFile(*read(file, options))
+            if not found.graph.is_packed and found.graph.nodes.dtype == object:
+                texts = (node for node in found.graph.nodes.tolist() if isinstance(node, str))
+                warn_about_twins(file.name, twins_among(texts))
+            return found
         edges = read_edges(file, known, options)
         graph = built(edges, directed=bool(options.directed))
-        _warn_about_blanks(file, graph)
         if options.header is None and edges.layout.header is False:
             _warn_about_header(file, graph, edges.layout)
         return GraphFile(graph, edges.layout)
@@ -203,7 +182,6 @@ def _read_parts(names: list[str], options: Options, wanted: str | None, progress
         raise
     except ValueError as error:  # raised by Graph, which does not know the files
         raise FileError("{path}: {error}", path=file.name, error=error) from None
-    _warn_about_blanks(file, graph)
     return GraphFile(graph, edges.layout)
 
 
@@ -218,20 +196,6 @@ def _warn_about_header(file: Input, graph: Graph, layout: Layout) -> None:
         header, no_header = Option("header", True), Option("header", False)
         warning = FileWarning(message, path=file.name, found=found, header=header, no_header=no_header)
         warn(warning)
-
-
-def _warn_about_blanks(file: Input, graph: Graph) -> None:
-    """Warn if ids differ only in the blanks around them, as in a file with a blank after each comma."""
-    blank = [node for node in graph.nodes[:SAMPLE].tolist() if isinstance(node, str) and node != node.strip()]
-    twins = {node.strip() for node in blank}.intersection(graph.nodes.tolist()) if blank else set()
-    if twins:
-        bare = min(twins)
-        padded = next(node for node in blank if node.strip() == bare)
-        warn(
-            f"{file.name}: {shorten(padded)} and {shorten(bare)} are different nodes; "
-            "if they are the same, delete the blanks around ids",
-            FileWarning,
-        )
 
 
 def _starts_isolated(graph: Graph) -> bool:

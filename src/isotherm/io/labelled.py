@@ -15,7 +15,7 @@ from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.io.edges import is_one_file
 from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.file_layout import Layout, Pick
+from isotherm.io.file_layout import Layout, Options, Pick
 from isotherm.io.formats import FORMATS, format_of
 from isotherm.io.graphs import GraphFile, read_graph_file
 from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds_file, shifted_by
@@ -145,21 +145,8 @@ def read_labelled(
         id=id,
     )
     files = read_labels(names, options, others=_names(edges) if seeds is not None else ())
-    read = read_graph_file(
-        edges,
-        directed=directed,
-        source=source,
-        target=target,
-        weight=weight,
-        delimiter=delimiter,
-        header=header,
-        format=format,
-        id=id,
-        encoding=encoding,
-        thousands=thousands,
-        max_graph_memory=max_graph_memory,
-        progress=progress,
-    )
+    how = Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands)
+    read = read_graph_file(edges, how, format=format, progress=progress)
     found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")
     if found.weights is None:
         return read.graph, found.known

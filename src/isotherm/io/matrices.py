@@ -7,22 +7,24 @@ import dataclasses
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from itertools import chain
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.io import loadmat, mminfo, mmread, whosmat
-from scipy.sparse import coo_array, issparse, load_npz
+from scipy.sparse import coo_array, issparse
 
 from isotherm.errors import Option
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.nodes import distinct_ids, node_ids
 from isotherm.graphs.packed import open_packed
+from isotherm.graphs.untrusted import checked_sparse, sparse_of_arrays
 from isotherm.io.edges import Edges, built
 from isotherm.io.errors import blaming, shorten
 from isotherm.io.file_layout import Layout, Options, Pick
@@ -38,6 +40,9 @@ BLANK, NEWLINE = b" \n"
 USUAL = ("A", "adj", "adjacency", "network", "W", "G")  # names of matrices in MATLAB
 USUAL_LABELS = ("label", "labels", "y", "Y", "group", "class")
 HDF = b"\x89HDF"
+MAT_HEADER = 128  # bytes
+MAT_TYPES = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18)  # integers, floats and texts in the elements of MATLAB files
+MAT_FLAGS, MAT_MATRIX, MAT_COMPRESSED = 6, 14, 15
 LABEL_NAMES = ("names_labels", "labels_names", "label_names")  # in folders of NetSet
 MODEL = "isotherm"  # the array that only a saved classifier has
 SAVE = "save a matrix with scipy.sparse.save_npz, or the arrays row, col and n"
@@ -48,25 +53,23 @@ def read_npz(file: Input, options: Options) -> tuple[Graph, Layout]:
 
     The arrays ``directed``, ``weight`` and ``node_names`` are optional. Without names, ids count from 0.
     """
-    with _opened(file, options) as handle:
-        with np.load(handle, allow_pickle=False) as arrays:
-            if {"row", "col", "n"} <= set(arrays.files):
-                first_id = None if "node_names" in arrays.files else 0
-                return _from_lists(file.name, arrays, options), Layout("npz", first_id=first_id)
-            if "format" not in arrays.files:
-                raise _no_graph(file.name, arrays.files)
-        handle.seek(0)
-        matrix = load_npz(handle)
+    with opened_npz(file, options.max_memory) as handle, np.load(handle, allow_pickle=False) as arrays:
+        if {"row", "col", "n"} <= set(arrays.files):
+            first_id = None if "node_names" in arrays.files else 0
+            return _from_lists(file.name, arrays, options), Layout("npz", first_id=first_id)
+        if "format" not in arrays.files:
+            raise _no_graph(file.name, arrays.files)
+        matrix = sparse_of_arrays(arrays)
     return graph_of(file.name, matrix, options, first=0), Layout("npz", first_id=0)
 
 
 @contextmanager
-def _opened(file: Input, options: Options) -> Iterator[Any]:
+def opened_npz(file: Input, max_memory: int | None = None) -> Iterator[Any]:
     """An npz file whose arrays fit in memory."""
     source = file.source()
     if peek(source, 4) not in (b"PK\x03\x04", b"PK\x05\x06"):
         raise FileError(f"{file.name} is not an npz file; {SAVE}")
-    budget = Budget(file.name, options.max_memory)
+    budget = Budget(file.name, max_memory)
     with blaming(file.name, "an npz file"), opened(source) as handle:
         with zipfile.ZipFile(handle) as archive:
             budget.check_bytes(sum(entry.file_size for entry in archive.infolist()))
@@ -80,7 +83,7 @@ def npz_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, An
     Labels are integers, -1 where unknown, or texts, empty where unknown. If there are ``label_names``, integers are
     positions among these.
     """
-    with _opened(file, options) as handle, np.load(handle, allow_pickle=False) as arrays:
+    with opened_npz(file, options.max_memory) as handle, np.load(handle, allow_pickle=False) as arrays:
         names = [str(label)] if label is not None else ["labels", "label", "y"]
         name = next((name for name in names if name in arrays.files), None)
         if name is None:
@@ -292,6 +295,7 @@ def mat_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, An
         message = "{path} has no variable of labels named {names}, only {found}; choose one with {label}"
         facts = {"names": " or ".join(names), "found": found, "label": Option("label")}
         raise FileError(message, path=file.name, **facts)
+    Budget(file.name, options.max_memory).check_bytes(8 * int(np.prod(variables[name].shape, dtype=np.float64)))
     return _mat_labels(file.name, name, variables[name]), name
 
 
@@ -324,16 +328,58 @@ def _variables(file: Input, options: Options) -> dict[str, Any]:
         raise FileError(f"{file.name} is of MATLAB 7.3; save it with save(..., '-v7')")
     budget = Budget(file.name, options.max_memory)
     with blaming(file.name, "a MATLAB file"), opened(source) as handle:
+        _check_elements(handle, budget)
+        handle.seek(0)
         for _, shape, kind in whosmat(handle):
             if kind not in ("sparse", "struct", "cell"):
                 budget.check_bytes(8 * int(np.prod(shape, dtype=np.float64)))
         handle.seek(0)
         found = loadmat(handle)
-    variables = {name: value for name, value in found.items() if not name.startswith("__")}
-    problem = variables.get("Problem")
-    if isinstance(problem, np.ndarray) and problem.dtype.names and "A" in problem.dtype.names:
-        variables["A"] = problem["A"].item()
-    return {name: value for name, value in variables.items() if _is_matrix(value)}
+        variables = {name: value for name, value in found.items() if not name.startswith("__")}
+        problem = variables.get("Problem")
+        if isinstance(problem, np.ndarray) and problem.dtype.names and "A" in problem.dtype.names:
+            variables["A"] = problem["A"].item()
+        matrices = {name: value for name, value in variables.items() if _is_matrix(value)}
+        return {name: checked_sparse(value) if issparse(value) else value for name, value in matrices.items()}
+
+
+def _check_elements(handle: BinaryIO, budget: Budget) -> None:
+    """Refuse elements of a MATLAB file of version 5 whose type is unknown, on which SciPy crashes."""
+    header = handle.read(MAT_HEADER)
+    if len(header) < MAT_HEADER or 0 in header[:4]:  # version 4, which SciPy reads in Python
+        return
+    order: Literal["little", "big"] = "little" if header[-2:] == b"IM" else "big"
+    end = handle.seek(0, os.SEEK_END)
+    place = handle.seek(MAT_HEADER)
+    while place + 8 <= end:
+        kind, size = (int.from_bytes(handle.read(4), order) for _ in range(2))
+        if size > end - place - 8:
+            raise ValueError("an element is longer than the file")
+        if kind == MAT_COMPRESSED:
+            most = budget.limit if budget.limit is not None else 2**62
+            content = zlib.decompressobj().decompress(handle.read(size), most)
+            budget.check_bytes(len(content))
+            _check_element(BytesIO(content), len(content), order)
+        else:
+            handle.seek(place)
+            _check_element(handle, place + 8 + size, order)
+        place = handle.seek(place + 8 + size)
+
+
+def _check_element(stream: BinaryIO, end: int, order: Literal["little", "big"]) -> None:
+    """Check the tags up to a place, one after the other, as SciPy reads them; those of a matrix follow its own."""
+    place = stream.tell()
+    while place + 8 <= end:
+        kind, size = (int.from_bytes(stream.read(4), order) for _ in range(2))
+        if kind == MAT_MATRIX:
+            if size and stream.read(8) != b"".join(each.to_bytes(4, order) for each in (MAT_FLAGS, 8)):
+                raise ValueError("a matrix does not begin with its kind")
+            place = stream.seek(place + (24 if size else 8))
+            continue
+        small = kind >> 16  # up to 4 bytes are stored in the tag itself
+        if kind & 0xFFFF not in MAT_TYPES or small > 4 or (not small and size > end - place - 8):
+            raise ValueError(f"an element has the type {kind & 0xFFFF} and {small or size} bytes")
+        place = stream.seek(place + 8 + (0 if small else size + -size % 8))
 
 
 def _is_matrix(value: Any) -> bool:

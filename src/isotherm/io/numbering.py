@@ -1,25 +1,29 @@
 """Node ids to positions.
 
-A `Codebook` numbers ids in order of first appearance, as batches of edges come in. An integer is its own key. A text is
-hashed twice with different seeds, and 96 bits of the hashes are its key in a table with open addressing. The
-probability that any two of a hundred million ids share a key is 1e-13.
+A `Codebook` numbers ids in order of first appearance, as batches of edges come in. Its hash table has a secret that is
+drawn for each book, so that a file cannot be made to be slow; ids with the same hash are compared, so that positions
+do not depend on the secret. `Codebook.twins` finds ids that differ only by case, blanks or Unicode form.
 
 Packed graphs have their nodes in ascending order of the ids. `Ranks` sorts what a codebook has numbered. Whole numbers
 from 0 on that leave few gaps need no codebook: `SmallIntegers` looks them up in a table. If ids turn out to be of
 another kind than expected, `UnsuitableError` asks for the numbering that fits, and reading starts again.
 """
 
+import secrets
+import unicodedata
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
-from isotherm.errors import Option
+from isotherm.errors import Option, warn
 from isotherm.files import FileError
 from isotherm.graphs.packed_writing import PackWriter
 from isotherm.io.batches import EdgeBatch, missing_id
+from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.formats import SourceFile
 
 if TYPE_CHECKING:
@@ -33,56 +37,93 @@ MOST_NODES = 2**31 - 1
 LEAST = 1 << 26  # bytes that a hash table may take whatever is allowed
 SMALL = 1 << 26  # a table of ids up to this value is always allowed
 PIECE = 1 << 20  # ids written at once
+MOST_FOLDED = 1 << 14  # ids beyond ASCII that are compared: about a hundredth of a second
+INVISIBLE = dict.fromkeys(
+    [0xAD, *range(0x200B, 0x2010), *range(0x2060, 0x2065), 0xFEFF]
+)  # soft hyphen, marks of width 0
 
 
 class Codebook:
     """Positions of ids, in order of first appearance: row by row, source before target."""
 
     def __init__(self) -> None:
-        self.size = 0
-        self._table = np.zeros((1 << 10, 2), dtype=np.uint64)
+        self._book = kernels.active.Codebook(np.frombuffer(secrets.token_bytes(32), dtype=np.uint64))
+
+    @property
+    def size(self) -> int:
+        """The number of ids so far."""
+        return int(self._book.size)
 
     @property
     def bytes(self) -> int:
-        """Memory of the table, which is needed one and a half times while it grows."""
-        return self._table.nbytes * 3 // 2
+        """Memory of the book, which is needed one and a half times while it grows."""
+        return int(self._book.bytes) * 3 // 2
 
-    def add(self, keys: Words, codes: Codes) -> Places:
-        """Number the ends of edges."""
-        self._reserve(2 * keys.shape[1])
-        first: Places = kernels.active.number(self._table, self.size, *keys, *codes)
-        self.size += len(first)
-        return first
+    def hashes(self, source: "pl.Series", target: "pl.Series") -> Words:
+        """The hashes of both ends of edges; another thread may call this while ids are added.
 
-    def _reserve(self, more: int) -> None:
-        """Keep the table at most half full, even if all coming ids are new."""
-        if self.size > MOST_NODES - more:
+        The ids are all text or all int64, without nulls.
+        """
+        hashes = np.empty((2, len(source)), dtype=np.uint64)
+        for ids, own in zip((source, target), hashes, strict=True):
+            if _is_text(ids):
+                self._book.hash_texts(ids, own)
+            else:
+                self._book.hash_integers(ids.to_numpy(), own)
+        return hashes
+
+    def add(self, source: "pl.Series", target: "pl.Series", hashes: Words, codes: Codes) -> Places:
+        """Number the ends of edges; where each new id first appears: twice its row, plus one for a target."""
+        if self.size > MOST_NODES - 2 * len(source):
             raise FileError(f"there are more than {self.size} nodes; a graph has at most {MOST_NODES}")
-        slots = 1 << (2 * (self.size + more) - 1).bit_length()
-        if slots > len(self._table):
-            table = np.zeros((slots, 2), dtype=np.uint64)
-            kernels.active.rehash(self._table, table)
-            self._table = table
+        if _is_text(source):
+            return self._book.add_texts(source, target, *hashes, *codes)
+        return self._book.add_integers(source.to_numpy(), target.to_numpy(), *hashes, *codes)
+
+    def twins(self, nodes: "NDArray[Any] | pl.Series") -> tuple[str, str] | None:
+        """Two texts among the nodes that differ only by case, blanks or Unicode form; None if there are none.
+
+        All texts of ASCII are compared, or about 32,768 of them if more have capitals or blanks; of others the first
+        `MOST_FOLDED`. Files with the same rows give the same two.
+        """
+        codes = self._book.beyond_ascii()[:MOST_FOLDED].tolist()
+        found = self._book.twins([(code, folded(nodes[code])) for code in codes])
+        return None if found is None else (nodes[found[1]], nodes[found[0]])
 
 
-def keys_of(source: "pl.Series", target: "pl.Series") -> Words:
-    """The keys of both ends of edges: for each end 64 bits, and the upper half of 64 more.
-
-    The ids are all text or all int64, without nulls.
-    """
-    keys = np.empty((4, len(source)), dtype=np.uint64)
-    _fill(source, *keys[:2])
-    _fill(target, *keys[2:])
-    return keys
-
-
-def _fill(ids: "pl.Series", words: Words, checks: Words) -> None:
+def _is_text(ids: "pl.Series") -> bool:
     import polars as pl
 
-    if ids.dtype == pl.String:
-        kernels.active.text_keys(ids, words, checks)
-    else:
-        words[:], checks[:] = ids.to_numpy().view(np.uint64), 0
+    return ids.dtype == pl.String
+
+
+def folded(text: str) -> str:
+    r"""A text without what the eye may miss: case, blanks at the ends, wide and combined letters, invisible marks.
+
+    >>> folded(" Jose\u0301  Luis") == folded("jos\u00e9 luis"), folded("\ufeffann")
+    (True, 'ann')
+    """
+    return " ".join(unicodedata.normalize("NFKC", text.translate(INVISIBLE)).casefold().split())
+
+
+def twins_among(nodes: Iterable[str]) -> tuple[str, str] | None:
+    """The first two of these texts that differ only by case, blanks or Unicode form; None if there are none."""
+    found: dict[str, str] = {}
+    for node in nodes:
+        form = " ".join(node.lower().split()) if node.isascii() else folded(node)
+        if found.setdefault(form, node) != node:
+            return found[form], node
+    return None
+
+
+def warn_about_twins(path: str, twins: tuple[str, str] | None) -> None:
+    """Warn that two ids which differ only by case, blanks or Unicode form are different nodes."""
+    if twins is None:
+        return
+    one, other = map(shorten, twins)
+    if unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other):  # they look the same
+        one, other = map(ascii, twins)
+    warn(FileWarning(f"{path}: {one} and {other} are different nodes; if they are the same, write them alike"))
 
 
 def ids_at(path: str, batch: EdgeBatch, places: Places) -> "pl.Series":
@@ -108,6 +149,7 @@ class Numbering(ABC):
     """Positions of ids in their ascending order; ``memory`` is the number of bytes that may be taken."""
 
     n: int  # nodes, once all ids were seen
+    twins: tuple[str, str] | None = None  # ids that differ only by case, blanks or Unicode form, once all were seen
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
@@ -214,7 +256,8 @@ class Ranks(Numbering):
         elif batch.source.dtype != pl.String:
             raise FileError(f"{file.path}: ids are integers here but text in another file; make them the same")
         codes = np.empty((2, len(batch.source)), dtype=np.int32)
-        return batch, codes, self._book.add(keys_of(batch.source, batch.target), codes)
+        hashes = self._book.hashes(batch.source, batch.target)
+        return batch, codes, self._book.add(batch.source, batch.target, hashes, codes)
 
     def _keep(self, ids: "pl.Series") -> None:
         import polars as pl
@@ -228,6 +271,7 @@ class Ranks(Numbering):
         import polars as pl
 
         ids = pl.concat(self._ids)
+        self.twins = self._book.twins(ids) if self.text else None
         order = ids.arg_sort().to_numpy()
         self.n = len(order)
         self._rank = np.empty(self.n, dtype=np.int32)

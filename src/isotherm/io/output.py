@@ -10,6 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -246,15 +247,19 @@ def _write(frames: Iterable["pl.DataFrame"], file: IO[bytes], name: str) -> None
 
 
 def _write_sheet(frames: list["pl.DataFrame"], file: IO[bytes]) -> None:
-    """Write an Excel file; texts are never formulas in it."""
+    """Write an Excel file, made in memory and not in temporary files; texts are never formulas in it."""
     import polars as pl
+    from xlsxwriter import Workbook
 
     whole = pl.concat(frames)
     if whole.height > SHEET:
         raise FileError(
             f"a sheet of Excel has at most {SHEET:,} rows, and there are {whole.height:,}; write CSV instead"
         )
-    whole.write_excel(file, autofit=True)
+    memory = BytesIO()
+    with Workbook(memory, {"in_memory": True, "nan_inf_to_errors": True, "strings_to_formulas": False}) as workbook:
+        whole.write_excel(workbook, autofit=True)
+    file.write(memory.getbuffer())
 
 
 def _write_columns(frames: Iterable["pl.DataFrame"], file: IO[bytes], name: str) -> None:

@@ -30,7 +30,7 @@ from isotherm.io.file_layout import Options, Pick
 from isotherm.io.formats import FORMATS, SourceFile
 from isotherm.io.graphs import read_graph
 from isotherm.io.memory import available_memory
-from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of
+from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of, warn_about_twins
 
 PackProgress: TypeAlias = Callable[..., None]  # called with the share done, 1.0 and a note
 
@@ -310,6 +310,7 @@ def _pass_over(sources: _Sources, numbering: Numbering, meter: _Meter, *, mirror
     if not edges:
         raise FileError(f"{sources.files[0].path} has no rows, so no edges")
     numbering.finish()
+    warn_about_twins(sources.files[0].path, numbering.twins)
     known = kinds - {None}
     weights = np.dtype(known.pop() if len(known) == 1 else np.float64) if known else None
     return _Survey(numbering, edges, weights, mirror.closed, numbering.ranks(sampler.all()))

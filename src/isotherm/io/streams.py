@@ -9,6 +9,7 @@ import codecs
 import io
 import lzma
 import os
+import re
 import signal
 import stat
 import sys
@@ -22,9 +23,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from isotherm.errors import Option
+from isotherm.errors import Option, warn
 from isotherm.files import STANDARD, FileError
-from isotherm.io.errors import need, refuse
+from isotherm.io.errors import FileWarning, need, refuse, shorten
 from isotherm.io.memory import joined
 
 Progress: TypeAlias = Callable[[int, int | None], None]
@@ -54,6 +55,7 @@ REMEDIES = {
     "UTF-16 text": "set {encoding}",
 }
 BOM = b"\xef\xbb\xbf"
+INNER_MARKS = re.compile(b"\n(?:" + BOM + b")+")
 
 
 @dataclass(frozen=True)
@@ -112,8 +114,7 @@ class Input:
             remedy = REMEDIES.get(kind, "decompress it")
             facts = {"format": Option("format"), "encoding": Option("encoding", "utf-16")}
             raise FileError(f"{{path}} is {kind}; {remedy}", path=self.name, **facts)
-        yield start.removeprefix(BOM)
-        yield from pieces
+        yield from without_marks(self.name, chain([start.removeprefix(BOM)], pieces))
 
     def content(self) -> bytes:
         """All of the content."""
@@ -229,6 +230,31 @@ def in_utf8(name: str, pieces: Iterator[bytes], encoding: str) -> Iterator[bytes
         message = "{path} is not written in {given}: {reason}; give another {encoding}"
         facts = {"given": encoding, "reason": str(error).split(": ")[-1], "encoding": Option("encoding")}
         raise FileError(message, path=name, **facts) from None
+
+
+def without_marks(name: str, pieces: Iterator[bytes]) -> Iterator[bytes]:
+    r"""The same text without byte-order marks at the beginnings of lines, of which a warning says where one is.
+
+    Files that begin with a mark leave one inside when they are joined. There it would be an invisible part of an id.
+
+    >>> b"".join(without_marks("edges.csv", iter([b"ann,bob\n", b"bob,eve\n"])))
+    b'ann,bob\nbob,eve\n'
+    """
+    mark, rest, warned = b"\n" + BOM, b"", False
+    for piece in pieces:
+        text = rest + piece if rest else piece
+        if b"\xef" in text and mark in text:  # one byte is searched for first, as that is faster
+            if not warned:
+                line = text[text.index(mark) + len(mark) :].partition(b"\n")[0].decode(errors="replace").strip()
+                warned = True
+                found = f"a byte-order mark (U+FEFF) before {shorten(line)} is left out"
+                remedy = "if that line names the columns, delete it"
+                warn(FileWarning(f"{name}: {found}, as the file seems to be joined from several; {remedy}"))
+            text = INNER_MARKS.sub(b"\n", text)
+        kept = next((size for size in (3, 2, 1) if text.endswith(mark[:size])), 0)  # the rest of a mark may follow
+        rest = text[len(text) - kept :]
+        yield text[: len(text) - kept] if kept else text
+    yield rest
 
 
 def decompressed(name: str, raw: Iterator[bytes], suffix: str, *, named: bool) -> Iterator[bytes]:

@@ -2,22 +2,24 @@
 
 import os
 from dataclasses import replace
-from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse, load_npz
+from scipy.sparse import csr_array, issparse
 
 from isotherm.errors import Option, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
+from isotherm.graphs.untrusted import sparse_of_arrays
 from isotherm.io.batches import Table
 from isotherm.io.columns import CLEAR_LABELS, Names, is_index_name, named, node_places, picked_place
 from isotherm.io.errors import FileWarning, blaming, need, shorten
 from isotherm.io.file_layout import Column, Layout, Pick
 from isotherm.io.formats import TEXTUAL, format_of
-from isotherm.io.streams import Input
+from isotherm.io.matrices import opened_npz
+from isotherm.io.memory import Budget
+from isotherm.io.streams import Input, opened, peek
 from isotherm.io.tables import open_table
 
 if TYPE_CHECKING:
@@ -153,14 +155,17 @@ def _matched(name: str, ids: Any, graph: Graph) -> tuple[NDArray[np.int64], NDAr
 
 
 def _read_array(file: Input) -> Any:
-    source = BytesIO(file.content()) if file.path == "-" else file.path
-    with blaming(file.name, "an array of NumPy or a sparse matrix of SciPy"):
-        loaded = np.load(source, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return loaded
-        with loaded:
+    source = file.source()
+    kind = "an array of NumPy or a sparse matrix of SciPy"
+    with blaming(file.name, kind):
+        if peek(source, 2) != b"PK":
+            with opened(source) as handle:
+                return np.lib.format.read_array(handle, allow_pickle=False)
+        with opened_npz(file) as handle, np.load(handle, allow_pickle=False) as loaded:
             if "format" in loaded and "shape" in loaded:
-                return load_npz(source)
+                matrix = sparse_of_arrays(loaded)
+                Budget(file.name).check_bytes(8 * matrix.shape[0], f"a matrix of {matrix.shape[0]:,} rows")
+                return matrix
             wide = [name for name in loaded if loaded[name].ndim == 2]
             name = "vectors" if "vectors" in wide else wide[0] if len(wide) == 1 else None
             if name is not None:

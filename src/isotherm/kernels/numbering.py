@@ -1,22 +1,26 @@
-"""Cuts text into fields, and numbers hashed node ids by first appearance: the reference kernels for reading files.
+"""Cuts text into fields, and numbers node ids by first appearance: the reference kernels for reading files."""
 
-A key is two 64-bit hashes of an id, called word and check. Known keys are in an open-addressing hash table.
-"""
-
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.arrays import Ints, Mask
+from isotherm.arrays import Ints
 
 Words: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.int32]  # numbers of nodes, groups or classes
 
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio: consecutive integers land far apart
-LOW, HIGH = np.uint64(0xFFFFFFFF), np.uint64(0xFFFFFFFF00000000)
-SEEDS = (0x1505, 0x7063)
-STEP = 1 << 14  # rows per step; ids that are new in one step are known in the next
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
+BYTES = 120  # of an id and its entry in a dictionary, about
+
+
+def mixed(numbers: Words) -> Words:
+    """The mixing steps of SplitMix64: a pseudo-random permutation of 64-bit integers."""
+    found = numbers * SPREAD
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        found = (found ^ (found >> np.uint64(shift))) * np.uint64(factor)
+    return found ^ (found >> np.uint64(31))
 
 
 def count_breaks(text: bytes) -> int:
@@ -35,93 +39,82 @@ def split_rows(text: bytes, delimiter: str, width: int, places: list[int]) -> li
     return [[fields[place] for fields in rows] for place in places] if len(rows) == text.count(b"\n") else []
 
 
-def text_keys(texts: Any, words: Words, checks: Words) -> None:
-    """Fill in two hashes of each text of a Polars Series without nulls; each backend has its own hash functions."""
-    words[:], checks[:] = (texts.hash(seed).to_numpy() for seed in SEEDS)
+class Codebook:
+    """Positions of ids, in order of first appearance: all integers, or all texts of a Polars Series without nulls.
 
-
-def number(
-    table: Words,
-    size: int,
-    source: Words,
-    source_checks: Words,
-    target: Words,
-    target_checks: Words,
-    source_codes: Codes,
-    target_codes: Codes,
-) -> Ints:
-    """Number pairs of keys by first appearance, the source before the target; fills in the codes.
-
-    Returns where each new key first appears: ``2 * row`` for a source, ``2 * row + 1`` for a target. An entry of the
-    table is the word of a key, and a tag: the upper half of the check and, in the lower half, the position plus one. A
-    free entry is zero. Each key is in the first slot that was free from its home slot on. New keys are entered.
+    The native one needs ``secret``, four random words, for hashes that nobody can foresee. Here a dictionary does it.
     """
-    words, checks = np.stack([source, target], axis=1).ravel(), np.stack([source_checks, target_checks], axis=1).ravel()
-    codes = np.empty(len(words), dtype=np.int32)
-    first: list[Ints] = []
-    for start in range(0, len(words), 2 * STEP):
-        part = slice(start, start + 2 * STEP)
-        codes[part], lost = _find(table, words[part], checks[part] & HIGH)
-        if len(lost):
-            lost += start
-            codes[lost], new = _enter(table, size, words[lost], checks[lost] & HIGH)
-            first.append(lost[new])
-            size += len(first[-1])
-    source_codes[:], target_codes[:] = codes[::2], codes[1::2]
-    return np.concatenate([np.empty(0, dtype=np.int64), *first])
 
+    def __init__(self, secret: Words) -> None:
+        del secret
+        self._codes: dict[Any, int] = {}
 
-def rehash(old: Words, new: Words) -> None:
-    """Copy the entries of one table into a larger, empty one."""
-    entries = old[old[:, 1] != 0]
-    slots = _home(new, entries[:, 0])
-    while len(entries):
-        free = new[slots, 1] == 0
-        new[slots[free]] = entries[free]
-        off = (new[slots] != entries).any(axis=1)
-        entries, slots = entries[off], _next(new, slots[off])
+    @property
+    def size(self) -> int:
+        """The number of ids."""
+        return len(self._codes)
 
+    @property
+    def bytes(self) -> int:
+        """Memory that is taken."""
+        return BYTES * len(self._codes)
 
-def _find(table: Words, words: Words, checks: Words) -> tuple[Codes, Ints]:
-    """The positions of known keys, and the indices of the unknown ones."""
-    codes = np.empty(len(words), dtype=np.int32)
-    lost = []
-    away, slots = np.arange(len(words)), _home(table, words)
-    while len(away):
-        entries = table.take(slots, axis=0)
-        tags = entries[:, 1]
-        here = (entries[:, 0] == words) & (tags & HIGH == checks) & (tags != 0)
-        codes[away] = (tags & LOW).astype(np.int32) - np.int32(1)
-        lost.append(away[tags == 0])
-        on = ~here & (tags != 0)  # the slot holds another key
-        away, slots, words, checks = away[on], _next(table, slots[on]), words[on], checks[on]
-    return codes, np.sort(np.concatenate([np.empty(0, dtype=np.int64), *lost]))
+    def hash_integers(self, ids: Ints, hashes: Words) -> None:
+        """Fill in the hashes that `add_integers` needs."""
 
+    def hash_texts(self, ids: Any, hashes: Words) -> None:
+        """Fill in the hashes that `add_texts` needs."""
 
-def _enter(table: Words, size: int, words: Words, checks: Words) -> tuple[Codes, Mask]:
-    """Enter keys that are not in the table; return their positions, and whether each is the first of its equals."""
-    places = np.arange(len(words))
-    entries = np.stack([words, checks | (places + 1).view(np.uint64)], axis=1)
-    owners, homes = np.empty_like(places), np.empty_like(places)
-    left, slots = places, _home(table, words)
-    while len(left):
-        free = table[slots, 1] == 0
-        table[slots[free][::-1]] = entries[left[free]][::-1]  # the last write wins, so the first key owns the slot
-        held = table.take(slots, axis=0)
-        same = (held[:, 0] == words[left]) & (held[:, 1] & HIGH == checks[left])
-        owners[left[same]] = (held[same, 1] & LOW).view(np.int64) - 1
-        homes[left[same]] = slots[same]
-        left, slots = left[~same], _next(table, slots[~same])
-    new = owners == places
-    positions = np.cumsum(new, dtype=np.int32) + np.int32(size - 1)
-    table[homes[new], 1] = checks[new] | (positions[new] + 1).astype(np.uint64)
-    return positions[owners], new
+    def add_integers(
+        self,
+        source: Any,
+        target: Any,
+        source_hashes: Words,
+        target_hashes: Words,
+        source_codes: Codes,
+        target_codes: Codes,
+    ) -> Ints:
+        """Number the ends of edges, the source before the target; fills in their codes.
 
+        Returns where each new id first appears: ``2 * row`` for a source, ``2 * row + 1`` for a target.
+        """
+        del source_hashes, target_hashes
+        codes, first = self._codes, []
+        for row, pair in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
+            for end, node in enumerate(pair):
+                if node not in codes:
+                    codes[node] = len(codes)
+                    first.append(2 * row + end)
+            source_codes[row], target_codes[row] = codes[pair[0]], codes[pair[1]]
+        return np.array(first, dtype=np.int64)
 
-def _home(table: Words, words: Words) -> Ints:
-    bits = len(table).bit_length() - 1
-    return ((words * SPREAD) >> np.uint64(64 - bits)).view(np.int64)
+    def add_texts(
+        self,
+        source: Any,
+        target: Any,
+        source_hashes: Words,
+        target_hashes: Words,
+        source_codes: Codes,
+        target_codes: Codes,
+    ) -> Ints:
+        """The same for texts."""
+        ends = source.to_numpy(), target.to_numpy()
+        return self.add_integers(*ends, source_hashes, target_hashes, source_codes, target_codes)
 
+    def beyond_ascii(self) -> Codes:
+        """The codes of texts that are not ASCII, ascending."""
+        found = [code for text, code in self._codes.items() if not text.isascii()]
+        return np.array(found, dtype=np.int32)
 
-def _next(table: Words, slots: Ints) -> Ints:
-    return (slots + 1) & (len(table) - 1)
+    def twins(self, folded: Iterable[tuple[int, str]]) -> tuple[int, int] | None:
+        """The first two texts with the same folded form, the later one first; None if there are none.
+
+        A text of ASCII is folded to small letters and single blanks, without any at its ends. ``folded`` has the forms
+        of other texts, with their codes. The native code book compares a sample if there are very many.
+        """
+        forms = {code: " ".join(text.lower().split()) for text, code in self._codes.items() if text.isascii()}
+        found: dict[str, int] = {}
+        for code, form in sorted([*forms.items(), *folded]):
+            if found.setdefault(form, code) != code:
+                return code, found[form]
+        return None

@@ -21,7 +21,7 @@ from scipy.sparse.linalg import spsolve_triangular
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.kernels.drawing import advance, contract, pair_up, pull_and_push, spread
-from isotherm.kernels.numbering import Codes, count_breaks, number, rehash, split_rows, text_keys
+from isotherm.kernels.numbering import Codebook, Codes, Words, count_breaks, mixed, split_rows
 from isotherm.kernels.tables import (
     best_columns,
     chances,
@@ -190,6 +190,21 @@ def row_sums(indptr: Ints, weights: Floats, power: int, sums: Doubles, threads: 
     sums.fill(0)
     if len(rows):
         sums[rows] = np.add.reduceat(weights.astype(np.float64) ** power, indptr[rows])
+
+
+def mix_colours(
+    indptr: Ints, indices: Codes, weights: Weights, unit: float, before: Words, after: Words, threads: int
+) -> None:
+    """Fill in new colours: each node hashes its colour with the colours and weights around it, in any order.
+
+    Weights count in units of ``unit``, with ten bits of their mantissas, so that rounding errors do not matter.
+    """
+    shares = np.array(1 / unit if weights is None else weights.astype(np.float64) / unit)
+    bits = (shares.view(np.uint64) + np.uint64(1 << 41)) >> np.uint64(42)
+    sums, rows = np.zeros_like(before), np.flatnonzero(np.diff(indptr))
+    if len(rows):
+        sums[rows] = np.add.reduceat(mixed(before[indices] ^ bits), indptr[rows])
+    after[:] = mixed(before + np.uint64(3) * sums)
 
 
 def push(

@@ -25,9 +25,11 @@ def table_moments(x: Floats, threads: int) -> Doubles:
     return np.concatenate([[len(known)], known.sum(axis=0), (known**2).sum(axis=0)])
 
 
-def best_columns(x: Floats, best: Ints, threads: int) -> None:
-    """The first column with the largest entry of each row; -1 where unreached."""
-    best[:] = np.where(np.isnan(x[:, 0]), -1, x.argmax(axis=1))
+def best_columns(x: Floats, tie: float, best: Ints, threads: int) -> None:
+    """The first column whose entry is the largest of its row, or less by at most ``tie``; -1 where unreached."""
+    largest = x.max(axis=1, keepdims=True)
+    first = (x >= largest - x.dtype.type(tie)).argmax(axis=1)
+    best[:] = np.where(np.isnan(x[:, 0]), -1, np.where(np.isnan(largest[:, 0]), x.argmax(axis=1), first))
 
 
 def combine(

@@ -11,7 +11,7 @@ from isotherm.graphs import Graph
 from isotherm.graphs.other_libraries import igraph_ids
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.rows import Column, Columns, Rows, rows
-from isotherm.notebooks import facts, table
+from isotherm.tables import facts, table
 
 MOST_CLASSES = 10  # classes in the HTML
 CONTAINERS = ("default", "pandas", "polars")

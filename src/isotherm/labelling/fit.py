@@ -1,7 +1,7 @@
-"""The result of a fit: the inputs, the outcome, and how certain it is.
+"""The fit: solve for temperatures, then label every node by a rule on them, or by a decision on probabilities.
 
-A `Fit` is frozen. Its labels are final; what hidden seeds teach about confidence is computed on first use, unless the
-labels already needed it.
+`fit` returns a frozen `Fit`: the inputs, the outcome, and how certain it is. Its labels are final. What hidden seeds
+teach about confidence is found on first use, unless the labels already needed it.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -12,23 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.engines import engine_of
-from isotherm.equilibrium.options import SolveOptions
-from isotherm.equilibrium.problem import Problem
+from isotherm.equilibrium.options import Progress, SolveOptions
+from isotherm.equilibrium.problem import Problem, warn_about_unreached
+from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph
-from isotherm.labelling.decisions import Decision, FittedDecision, class_factors
-from isotherm.labelling.label_sets import TOO_FEW, LabelSets, hide
-from isotherm.labelling.outcomes import BestScores, OneLabel, at_codes, best_codes
-from isotherm.labelling.rules import Rule
+from isotherm.labelling.label_sets import TOO_FEW, LabelSets, find_label_sets, hide
+from isotherm.labelling.outcomes import BestScores, OneLabel, at_codes, best_codes, best_scores, needed_memory
+from isotherm.labelling.rules import Decision, FittedDecision, Rule, class_factors
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration, CalibrationWarning
-from isotherm.probability.combination import Combination
-from isotherm.probability.evidence import Evidence
+from isotherm.probability.evidence import Evidence, EvidenceWarning
 from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
-from isotherm.probability.learning import Learnt, learn, rough_solver
+from isotherm.probability.learning import Learnt, Panel, learn, rough_solver
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
 from isotherm.seeds import Seeds
 
@@ -56,15 +55,11 @@ class Fit:
     odds : ndarray of shape (E, n, K), optional
         The log-odds of each expert, if there are others than heat.
     taught : Learnt, optional
-        What hidden seeds taught, if labels needed it; see `learnt`.
+        What hidden seeds taught so far: always if labels needed it, otherwise after `learnt` was used.
     proof : Certificate, optional
         The bound on the error of temperatures, if ``stop="labels"`` needed it; see `certificate`.
     taught_odds : LabelOdds, optional
-        How the temperatures of labels become probabilities, if that is known already; see `label_odds`.
-    earlier : Learnt, optional
-        What the fit before an update was taught: it is kept if few seeds have changed since.
-    weighed : Combination, optional
-        How much each expert counts, if nothing else is known of what hidden seeds taught: in some old files.
+        How the temperatures of labels become probabilities, where a node may have several, if it is known so far.
     """
 
     problem: Problem
@@ -76,10 +71,8 @@ class Fit:
     taught: Learnt | None = None
     proof: "Certificate | None" = None
     taught_odds: "LabelOdds | None" = None
-    earlier: Learnt | None = None
-    weighed: Combination | None = None
 
-    def __getstate__(self) -> dict[str, Any]:  # caches are not pickled
+    def __getstate__(self) -> dict[str, Any]:  # cached properties are not pickled
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
@@ -105,43 +98,19 @@ class Fit:
         """Features of all nodes, from which probabilities are found."""
         return FeatureField.of(self.graph, self.seeds, self.outcome.temperatures, self.settings.side)
 
-    @cached_property
+    @property
     def learnt(self) -> Learnt:
         """What hidden seeds taught."""
-        if self.taught is not None:
-            return self.taught
-        found = self._carried_over
-        if found is None:
+        if self.taught is None:
             solve = rough_solver(self.problem, self.outcome.solution, self.options, self.field.neighbours)
             found = learn(self.field, self.graph, self.seeds, solve, label=labels_by(self.settings.heat_rule))
-        self._computed.add("learnt")
-        return replace(found, combination=self.weighed)
+            self._keep("taught", found)
+            return found
+        return self.taught
 
-    @property
-    def _carried_over(self) -> Learnt | None:
-        return None if self.earlier is None else self.earlier.moved(self.seeds, self.field.mean, None)
-
-    @property
-    def known(self) -> Learnt | None:
-        """What hidden seeds taught so far, this fit or an earlier one."""
-        return self.learnt if "learnt" in self._computed else self.taught or self.earlier
-
-    @cached_property
-    def _computed(self) -> set[str]:
-        """Names of those cached properties that were computed and are worth saving."""
-        return set()
-
-    @property
-    def with_computed(self) -> "Fit":
-        """The same fit, given what was computed on first use so far: this is what is saved."""
-        taught, odds, outcome = self.taught, self.taught_odds, self.outcome
-        if "learnt" in self._computed and self.weighed is None:
-            taught = self.learnt
-        elif taught is None:
-            taught = self._carried_over
-        if "label_odds" in self._computed or (isinstance(outcome, LabelSets) and outcome.hidden is not None):
-            odds = self._label_odds
-        return replace(self, taught=taught, taught_odds=odds)
+    def _keep(self, name: str, value: Any) -> None:
+        """Fill in a field on first use, as a cached property is, so that it is saved and handed on too."""
+        object.__setattr__(self, name, value)
 
     @cached_property
     def calibration(self) -> Calibration:
@@ -152,10 +121,17 @@ class Fit:
         trial, labels, scores = learnt.trial, learnt.trial.codes, None
         if trial.n_known and outcome.decision is not None:
             scores = outcome.decision.scores(trial.probabilities)
-            labels = np.where(trial.known, scores.argmax(axis=1), -1)
+            labels = np.where(trial.known, best_codes(scores), -1)
         elif trial.n_known and trial.labels is not None:
             labels = trial.labels
         return learnt.calibration.judged(trial, labels, scores)
+
+    def warn_about_few(self) -> None:
+        """Warn, once in the life of a fit, if it learnt from too few hidden seeds."""
+        if self.taught is not None:
+            self.calibration  # noqa: B018
+        elif self.taught_odds is not None:
+            self.label_odds  # noqa: B018
 
     @cached_property
     def chances(self) -> Doubles:
@@ -231,7 +207,7 @@ class Fit:
     def experts(self) -> dict[str, float]:
         """The weight of each expert, by name."""
         self.one_label("experts_")
-        combination = self.weighed if self.taught is None else self.taught.combination
+        combination = None if self.taught is None else self.taught.combination
         return {HEAT: 1.0} if combination is None else combination.by_name
 
     @cached_property
@@ -245,7 +221,7 @@ class Fit:
         if isinstance(rule, Rule):
             return OneLabel(solution, self.seeds, rule)
         factors = class_factors(self.settings.class_weight, self.seeds)
-        decision = FittedDecision.of(rule, self.chances, self.seeds, factors)
+        decision = FittedDecision.of(rule, self.chances, self.seeds, self.problem.graph, factors)
         return OneLabel(solution, self.seeds, chances=self.chances, decision=decision)
 
     def one_label(self, name: str) -> OneLabel:
@@ -260,22 +236,14 @@ class Fit:
     @cached_property
     def label_odds(self) -> "LabelOdds":
         """How temperatures become probabilities where a node may have several labels; warns if hidden seeds are few."""
-        odds = self._label_odds
+        odds = self.taught_odds
+        if odds is None:
+            odds = hide(self.problem, self.seeds, self.options, self.settings.heat_rule).odds
+            self._keep("taught_odds", odds)
         if odds.n_seen < TOO_FEW:
             message = f"with {odds.n_seen} labels on hidden seeds, probabilities are hardly more than temperatures"
             warn(f"{message}; label more nodes", CalibrationWarning)
         return odds
-
-    @cached_property
-    def _label_odds(self) -> "LabelOdds":
-        from isotherm.probability.label_odds import fit_odds
-
-        assert isinstance(self.outcome, LabelSets)
-        if self.taught_odds is not None:
-            return self.taught_odds
-        hidden = self.outcome.hidden or hide(self.problem, self.seeds, self.options, self.settings.heat_rule)
-        self._computed.add("label_odds")
-        return fit_odds(hidden.temperatures, hidden.truth)
 
     def _label_probabilities(self, weights: csr_array | None) -> Doubles:
         temperatures = self.outcome.temperatures
@@ -307,7 +275,173 @@ def labels_by(rule: Rule) -> HiddenLabels:
         temperatures = field.temperatures[nodes]
         with np.errstate(invalid="ignore", divide="ignore"):  # a class that no visible seed has
             scores = rule.scored(temperatures, rule.totals(field.temperatures, seeds.nodes), seeds.shares)
-        codes = np.nan_to_num(scores, nan=-np.inf).argmax(axis=1)
-        return np.where(np.isnan(temperatures[:, 0]), -1, codes)
+        return np.where(np.isnan(temperatures[:, 0]), -1, best_codes(np.nan_to_num(scores, nan=-np.inf)))
 
     return label
+
+
+def fit(
+    graph: Graph,
+    seeds: Seeds,
+    settings: Settings,
+    evidence: Evidence | None = None,  # what is known about nodes besides links; only for decisions on probabilities
+    *,
+    before: Fit | None = None,  # with other seeds; its temperatures and what it learnt are reused
+    progress: Progress | None = None,  # called after each iteration with its number and the present error
+) -> Fit:
+    """Label all nodes of a graph."""
+    _check_applicable(graph, seeds, settings)
+    if graph.is_packed:
+        from isotherm.labelling.estimate import check_memory
+
+        check_memory(graph, seeds.n_classes, settings)
+    options = replace(settings.solving, progress=progress)
+    problem = Problem.of_seeds(graph, seeds, settings.side)
+    if seeds.several:
+        start = None if before is None else _start(before, seeds, options)
+        outcome, odds = find_label_sets(problem, seeds, options, settings, start=start)
+        return Fit(problem, seeds, settings, outcome, taught_odds=odds)
+    if not _keeps_all_scores(graph, seeds, settings):
+        _warn_about_memory(graph, seeds, settings)
+        return Fit(problem, seeds, settings, best_scores(problem, options, seeds, settings.heat_rule))
+    if settings.stop == "labels":
+        from isotherm.labelling.certification import until_certain  # few fits need it
+
+        return until_certain(problem, seeds, settings, options)
+    if before is None:
+        solution = engine_of(options).solve(problem, options)
+    else:
+        solution = _solve_again(before, problem, seeds, options)
+    warn_about_unreached(solution.temperatures)
+    if settings.decision is None:
+        found = Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
+        earlier = _taught(before, settings)
+        return found if earlier is None else replace(found, taught=earlier.moved(seeds, found.field.mean, None))
+    return _decide(problem, seeds, settings, solution, evidence, before)
+
+
+def _decide(
+    problem: Problem,
+    seeds: Seeds,
+    settings: Settings,
+    solution: Solution,
+    evidence: Evidence | None,
+    before: Fit | None,
+) -> Fit:
+    """Learn probabilities from hidden seeds, and decide by them."""
+    graph, options = problem.graph, settings.solving
+    neighbours = None if before is None else before.field.neighbours
+    field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
+    one_class = seeds.n_classes == 1  # then nothing is to be told apart, and evidence says nothing
+    panel = None if evidence is None or one_class else Panel(evidence, graph, seeds, options)
+    learnt, earlier = None, _taught(before, settings)
+    if earlier is not None and not (evidence is not None and evidence.beyond_links):
+        learnt = earlier.moved(seeds, field.mean, panel)
+    if learnt is None:
+        solve = rough_solver(problem, solution, options, field.neighbours)
+        learnt = learn(field, graph, seeds, solve, panel=panel)
+    chances, odds = learnt.probabilities(field, panel)
+    held = seeds.held
+    chances[held.nodes] = held.values()
+    assert settings.decision is not None
+    weights = class_factors(settings.class_weight, seeds)
+    decision = FittedDecision.of(settings.decision, chances, seeds, graph, weights)
+    outcome = OneLabel(solution, seeds, chances=chances, decision=decision)
+    return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
+
+
+def _taught(before: Fit | None, settings: Settings) -> Learnt | None:
+    """What hidden seeds taught an earlier fit, if it had the same temperatures and rule on them."""
+    if before is None or (before.settings.side, before.settings.rule) != (settings.side, settings.rule):
+        return None
+    return before.taught
+
+
+def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
+    """The solution for other seeds: the earlier one corrected or, if that is not possible, a start for the solver."""
+    corrected, outcome = None, before.outcome
+    if outcome.kept and before.options.solver == options.solver:
+        temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
+        corrected = engine_of(options).correct(before.problem, outcome.solution, problem, temperatures, options)
+    return corrected or engine_of(options).solve(problem, options, start=_start(before, seeds, options))
+
+
+def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:
+    """The temperatures of an earlier fit as a start, unless a fixed number of iterations from scratch is wanted."""
+    warm = options.tol is not None and before.outcome.kept
+    return warm_start(before.outcome.temperatures, before.seeds, seeds) if warm else None
+
+
+def has_probabilities(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
+    """Whether probabilities decide: each node has one label, and all scores fit in memory."""
+    return settings.decision is not None and not seeds.several and _keeps_all_scores(graph, seeds, settings)
+
+
+def _keeps_all_scores(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
+    """Whether all scores are kept: if they fit in memory, or are needed to certify labels."""
+    return settings.stop == "labels" or needed_memory(graph.n_nodes, seeds.n_classes) <= settings.allowed_memory
+
+
+def _check_applicable(graph: Graph, seeds: Seeds, settings: Settings) -> None:
+    """Refuse settings that do not work with these seeds."""
+    class_factors(settings.class_weight, seeds)  # refuses unknown labels before any work
+    if seeds.several and settings.stop == "labels":
+        raise ParameterError(
+            "{stop} is for seeds with one label each: use {instead}",
+            stop=Option("stop", "labels"),
+            instead=Option("stop", "error"),
+        )
+
+
+def _warn_about_memory(graph: Graph, seeds: Seeds, settings: Settings) -> None:
+    """Warn that a decision on probabilities was asked for, but temperatures are compared."""
+    if settings.decision is None:
+        return
+    message = (
+        "probabilities of {classes} classes at {nodes:,} nodes would take {size:.1f} GB, so labels go by heat alone"
+    )
+    warn(
+        EvidenceWarning(
+            message + ": raise {max_memory}, or use DirichletClassifier",
+            classes=seeds.n_classes,
+            nodes=graph.n_nodes,
+            size=needed_memory(graph.n_nodes, seeds.n_classes) / 2**30,
+            max_memory=Option("max_memory"),
+        )
+    )
+
+
+def warm_start(temperatures: Floats, before: Seeds, after: Seeds) -> Floats:
+    """Starting temperatures for the classes after a change, shape (n, K); each row sums to one.
+
+    A new class starts at 0. The heat of a dropped class is distributed over the others in proportion. A node that was
+    unreached starts at the class shares of the seeds. With sets of labels, each label is independent: rows need not sum
+    to one, and a new label starts at its share.
+    """
+    if np.array_equal(before.classes, after.classes):
+        start = temperatures.copy()
+        start[np.isnan(start[:, 0])] = after.shares
+        return start
+    start = np.zeros((len(temperatures), after.n_classes), temperatures.dtype)
+    place = {label: column for column, label in enumerate(before.classes.tolist())}
+    for column, label in enumerate(after.classes.tolist()):
+        if label in place:
+            start[:, column] = temperatures[:, place[label]]
+        elif after.several:
+            start[:, column] = after.shares[column]
+    if after.several:
+        return np.where(np.isnan(start), after.shares, start)
+    total = start.sum(axis=1)
+    empty = ~(total > 0)
+    start[empty], total[empty] = after.shares, 1
+    return start / total[:, None]
+
+
+def in_classes(temperatures: Floats, before: Seeds, after: Seeds) -> Floats:
+    """The temperatures (n, K) in the columns of the classes after a change; a new class has 0 everywhere."""
+    if np.array_equal(before.classes, after.classes):
+        return temperatures
+    place = {label: column for column, label in enumerate(before.classes.tolist())}
+    columns = [place.get(label, -1) for label in after.classes.tolist()]
+    known = np.column_stack([temperatures, 0 * temperatures[:, 0]])  # 0, or NaN where unreached
+    return np.ascontiguousarray(known[:, columns])

@@ -13,7 +13,7 @@ The same hidden seeds calibrate probabilities, see `isotherm.probability.label_o
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_array, csr_array, hstack
@@ -29,6 +29,9 @@ from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
 from isotherm.seeds import Seeds
 from isotherm.seeds.hiding import deal
+
+if TYPE_CHECKING:
+    from isotherm.probability.label_odds import LabelOdds
 
 FOLDS = 3  # folds of hidden seeds; each fold hides a third of the seeds,
 SMALL_FOLDS = 10  # or a tenth if they have MANY labels, which disturbs the temperatures less
@@ -54,6 +57,13 @@ class Hidden(NamedTuple):
         margins = self.temperatures - self.thresholds
         return _best_shift(np.nan_to_num(margins, nan=-np.inf, neginf=-np.inf), self.truth)
 
+    @property
+    def odds(self) -> "LabelOdds":
+        """How temperatures become probabilities."""
+        from isotherm.probability.label_odds import fit_odds  # few fits need it
+
+        return fit_odds(self.temperatures, self.truth)
+
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
@@ -65,7 +75,6 @@ class LabelSets:
     warmth: csr_array  # the temperatures of these labels, at the same entries
     thresholds: Doubles  # a node has a label if its temperature is above the threshold of the label
     reached: Mask  # nodes that are connected to a seed
-    hidden: Hidden | None = None  # the hidden seeds, if they were needed for the thresholds
     several: ClassVar[bool] = True
     groups: ClassVar[None] = None
 
@@ -99,12 +108,11 @@ class LabelSets:
             diverse=Option("policy", "diverse"),
         )
 
-    def ranked(self, position: int, shares: Doubles) -> list[tuple[int, float, float]]:
-        """All labels with their temperatures and scores, best score first."""
-        heat = self.solution.temperatures[position] if self.kept else shares
-        order = np.argsort(self.thresholds - heat, kind="stable")
-        above = heat - self.thresholds
-        return [(int(label), float(heat[label]), float(above[label])) for label in order]
+    def ranked(self, position: int, heat: Doubles) -> list[tuple[int, float]]:
+        """All labels with their scores at a node, best score first; ``heat`` (L,) are its temperatures."""
+        scores = heat - self.thresholds
+        order = np.argsort(-scores, kind="stable")
+        return list(zip(order.tolist(), scores[order].tolist(), strict=True))
 
 
 def find_label_sets(
@@ -114,8 +122,11 @@ def find_label_sets(
     settings: Settings,  # if temperatures take more than the memory allowed, they are not kept
     *,
     start: Floats | None = None,  # (n, L) temperatures to begin from
-) -> LabelSets:
-    """Solve for all labels, block by block, and compare temperatures with thresholds."""
+) -> tuple[LabelSets, "LabelOdds | None"]:
+    """Solve for all labels, block by block, and compare temperatures with thresholds.
+
+    If hidden seeds decide the thresholds, they also tell how temperatures become probabilities.
+    """
     rule, threshold, max_memory = settings.heat_rule, settings.threshold, settings.allowed_memory
     hidden = hide(problem, seeds, options, rule) if threshold == "auto" else None
     shift = 0.0 if hidden is None else hidden.shift
@@ -125,7 +136,7 @@ def find_label_sets(
     distinct, copies = _distinct(seeds.indicator)
     shares = seeds.shares[distinct]
     times = np.bincount(copies)  # (d,)
-    parts, limits, found, entries = list[Solution](), list[Doubles](), list[csc_array](), 0
+    parts, limits, warm, entries = list[Solution](), list[Doubles](), list[csc_array](), 0
     begin = None if start is None else start[:, distinct]
     for columns, part in _solve(problem, seeds, distinct, options, begin):
         if not parts:
@@ -133,16 +144,17 @@ def find_label_sets(
             reached = ~np.isnan(part.temperatures[:, 0])
         own = _thresholds(rule, part.temperatures, seeds, shares[columns], shift)
         limits.append(own if fixed is None else np.full(len(own), float(fixed)))
-        warm = np.where(part.temperatures > limits[-1], part.temperatures, 0)  # NaN > x is False
-        found.append(csc_array(warm, dtype=np.float64))
-        entries += int(np.diff(found[-1].indptr) @ times[columns])
+        above = np.where(part.temperatures > limits[-1], part.temperatures, 0)  # NaN > x is False
+        warm.append(csc_array(above, dtype=np.float64))
+        entries += int(np.diff(warm[-1].indptr) @ times[columns])
         _check_memory(entries, seeds.n_classes, n, max_memory)
         parts.append(part if keep else part.statistics)
-    warmth = csr_array(hstack(found, format="csc")[:, copies])
+    warmth = csr_array(hstack(warm, format="csc")[:, copies])
     labels = csr_array((np.ones(warmth.nnz, bool), warmth.indices, warmth.indptr), warmth.shape)
     whole = joined(parts, options.tol)
     solution = replace(whole, temperatures=whole.temperatures[:, copies]) if keep else whole
-    return LabelSets(solution, seeds, labels, warmth, np.concatenate(limits)[copies], reached, hidden)
+    found = LabelSets(solution, seeds, labels, warmth, np.concatenate(limits)[copies], reached)
+    return found, None if hidden is None else hidden.odds
 
 
 def _distinct(indicator: csr_array) -> tuple[Ints, Ints]:

@@ -21,11 +21,11 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, joined, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, Worded
-from isotherm.labelling.decisions import FittedDecision
-from isotherm.labelling.rules import Rule
+from isotherm.labelling.rules import FittedDecision, Rule
 from isotherm.probability.node_features import over_neighbours
 from isotherm.seeds import Seeds
 
+ROUNDING = {4: 1e-6, 8: 1e-9}  # of scores, relative to the largest, by the bytes of a number
 RANKED_AT_ONCE = 1 << 16  # rows scored at once: few enough for a cache, enough for several threads
 
 
@@ -166,18 +166,26 @@ class OneLabel:
         """(n, at least 2) scores, the best among them."""
         return self.scores
 
-    def ranked(self, position: int, shares: Doubles) -> list[tuple[int, float, float]]:
-        """Class numbers, temperatures and scores at a node, best score first."""
+    def ranked(self, position: int, heat: Doubles) -> list[tuple[int, float]]:
+        """Class numbers and scores at a node, best score first; ``heat`` (K,) are its temperatures."""
         order = np.argsort(-self.scores[position], kind="stable")
-        columns = (order, self.temperatures[position][order], self.scores[position][order])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
+        return list(zip(order.tolist(), self.scores[position][order].tolist(), strict=True))
 
 
 def best_codes(scores: Floats) -> Ints:
-    """(n,) class number of the highest score, -1 where unreached."""
+    """(n,) class number of the highest score, -1 where unreached.
+
+    Scores that differ by no more than rounding errors are equal, and the first class has the label: so ties do not
+    depend on the order in which nodes are summed over.
+    """
     codes = np.empty(len(scores), np.int64)
-    kernels.active.best_columns(np.ascontiguousarray(scores), codes, kernels.thread_count())
+    kernels.active.best_columns(np.ascontiguousarray(scores), rounding_of(scores), codes, kernels.thread_count())
     return codes
+
+
+def rounding_of(scores: Floats) -> float:
+    """The difference up to which scores count as equal."""
+    return ROUNDING[scores.dtype.itemsize] * float(np.abs(scores).max(where=np.isfinite(scores), initial=0))
 
 
 def softmax(scores: Floats) -> Doubles:
@@ -210,10 +218,11 @@ class BestScores(OneLabel):
         """Not kept."""
         self.need_all("scores_")
 
-    @property
+    @cached_property
     def best(self) -> Ints:
-        """(n,) class number of the highest score, -1 where unreached."""
-        return self.best_classes[:, 0].astype(np.int64)
+        """(n,) class number of the highest score, the first of several if these are equal; -1 where unreached."""
+        equal = self.best_scores >= self.best_scores[:, :1] - rounding_of(self.best_scores)
+        return np.where(equal, self.best_classes, np.iinfo(np.int32).max).min(axis=1).astype(np.int64)
 
     @property
     def reached(self) -> Mask:
@@ -229,11 +238,12 @@ class BestScores(OneLabel):
         """Raise `NotKeptError`."""
         raise_not_kept(name, self.seeds, len(self.certainty), "best_classes_ and best_scores_")
 
-    def ranked(self, position: int, shares: Doubles) -> list[tuple[int, float, float]]:
-        """The best classes of a node, with summed shares in place of temperatures."""
+    def ranked(self, position: int, heat: Doubles) -> list[tuple[int, float]]:
+        """The best classes of a node and their scores."""
         known = self.best_classes[position] >= 0
-        classes, scores = self.best_classes[position][known], self.best_scores[position][known]
-        return list(zip(classes.tolist(), shares[classes].tolist(), scores.tolist(), strict=True))
+        return list(
+            zip(self.best_classes[position][known].tolist(), self.best_scores[position][known].tolist(), strict=True)
+        )
 
 
 class Ranking:

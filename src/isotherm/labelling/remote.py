@@ -22,10 +22,9 @@ from isotherm.equilibrium.problem import Problem
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import ParameterError
 from isotherm.graphs.packed import PackedGraph, read_ids
-from isotherm.labelling.decisions import FittedDecision, class_factors, sampled_nodes
-from isotherm.labelling.outcomes import softmax
+from isotherm.labelling.outcomes import best_codes, softmax
 from isotherm.labelling.rows import Columns, Rows, label_rows
-from isotherm.labelling.rules import Rule, Totals
+from isotherm.labelling.rules import FittedDecision, Rule, Totals, class_factors, sampled_nodes
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration
 from isotherm.probability.learning import Learnt, learn, rough_options
@@ -120,7 +119,7 @@ def _label(
                     return RemoteFeatures(fold.enter_context(engine.solve_remote(problem, rough)))
 
                 learnt = learn(field, graph, seeds, solve)
-        labeller = _labeller(field, seeds, settings, learnt)
+        labeller = _labeller(field, graph, seeds, settings, learnt)
         written = _written(remote, graph, labeller, seeds, columns, folder)
     names = seeds.classes.tolist()
     counts = Counter(dict.fromkeys(names, 0))
@@ -189,17 +188,19 @@ class _Labeller(NamedTuple):
             assert self.decision is not None
             chances = self.calibration.probabilities(features)
             scores = self.decision.scores(chances)
-        codes = np.nan_to_num(scores, nan=-np.inf).argmax(axis=1)
+        codes = best_codes(np.nan_to_num(scores, nan=-np.inf))
         return np.where(np.isnan(features.temperatures[:, 0]), -1, codes), chances
 
 
-def _labeller(field: RemoteFeatures, seeds: Seeds, settings: Settings, learnt: Learnt | None) -> _Labeller:
+def _labeller(
+    field: RemoteFeatures, graph: PackedGraph, seeds: Seeds, settings: Settings, learnt: Learnt | None
+) -> _Labeller:
     calibration = None if learnt is None else learnt.calibration
     if settings.decision is None or calibration is None:
         return _Labeller(calibration, settings.heat_rule, field.totals, seeds.shares)
     found = field.remote.map(_chance_sums, calibration)
     mean = np.sum([total for total, _ in found], axis=0) / max(1, sum(count for _, count in found))
-    sample = calibration.probabilities(field.at(sampled_nodes(seeds, field.remote.n_nodes)))
+    sample = calibration.probabilities(field.at(sampled_nodes(seeds, graph)))
     weights = class_factors(settings.class_weight, seeds)
     decision = FittedDecision.by_mean(settings.decision, mean, sample, seeds, weights)
     return _Labeller(calibration, None, Totals(field.mean, field.mean), seeds.shares, decision)

@@ -1,19 +1,33 @@
-"""Rules: how temperatures become scores (section 3 of the paper). A node takes the class with its highest score.
+"""Rules and decisions: how temperatures or probabilities become scores. A node takes the class with its highest score.
 
-A rule turns the temperatures of n nodes for K classes, with NaN rows where unreached, into scores of the same shape.
-Means and sums are taken over reached nodes, in float64. It also bounds the effect of temperature errors on its scores.
-When a node may have several labels, and each label is solved for separately, it gives the temperature above which a
-node has the label. To add a rule, write its class and add it to `RULES`.
+A *rule* (section 3 of the paper) turns the temperatures of n nodes for K classes, with NaN rows where unreached, into
+scores of the same shape. Means and sums are taken over reached nodes, in float64. It also bounds the effect of
+temperature errors on its scores. When a node may have several labels, and each label is solved for separately, it gives
+the temperature above which a node has the label.
+
+A *decision* multiplies probabilities by a factor of each class. `Probable` takes the most probable class. `Balanced`
+divides each probability by a power of its usual value, so that rare classes are found too.
+
+To add a rule or a decision, write its class and add it to `RULES` or `DECISIONS`.
 """
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.averages import reached_moments
+from isotherm.errors import Option, ParameterError
+from isotherm.graphs import Graph
+from isotherm.graphs.colours import spaced
 from isotherm.seeds import Seeds
+
+FLOOR = 0.5  # a label is at least so probable, relative to the most probable class
+SAMPLE = 200_000  # probabilities that a decision looks at, enough to see a class of one node in a thousand
 
 
 class Totals(NamedTuple):
@@ -176,3 +190,177 @@ class Weighted(_Scaled):
 
 RULES: dict[str, Rule] = {rule.name: rule for rule in (Centered(), Relative(), Vanilla(), Weighted())}
 HEAT_RULE: Rule = RULES[Relative.name]  # reads temperatures where NodeClassifier has no probabilities
+
+
+class Decision(ABC):
+    """From probabilities to scores: each probability is multiplied by a factor of its class."""
+
+    name: ClassVar[str]
+    favours: ClassVar[str]  # classes that may win without being the most probable one
+
+    def __repr__(self) -> str:
+        return f"<Decision: {self.name}>"
+
+    @abstractmethod
+    def factors(self, mean: Doubles) -> Doubles:
+        """(K,) the factor of each class, given its usual probability."""
+
+    def tempered(self, mean: Doubles, sample: Doubles) -> Doubles:
+        """(K,) usual probabilities to go by instead of the mean, given the probabilities (s, K) of some nodes."""
+        return mean
+
+    def scores(self, probabilities: Doubles, mean: Doubles, weights: Doubles | None = None) -> Doubles:
+        """(n, K) scores that add up to 1, from probabilities, usual ones and the weights of classes; NaN for 0/0.
+
+        A class gains at most the factor ``1 / FLOOR`` over the most probable one. So the best score has a class that is
+        at least ``FLOOR`` times as probable, each times its weight.
+
+        >>> probabilities = np.array([[0.6, 0.4], [0.9, 0.1]])
+        >>> Balanced().scores(probabilities, mean=np.array([0.8, 0.2])).round(2)
+        array([[0.43, 0.57],
+               [0.82, 0.18]])
+        >>> Probable().scores(probabilities, mean=np.array([0.8, 0.2]), weights=np.array([1, 6])).round(2)
+        array([[0.2, 0.8],
+               [0.6, 0.4]])
+        """
+        costs = probabilities if weights is None else probabilities * weights
+        factors = self.factors(mean)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            scores = costs * np.minimum(factors / factors[costs.argmax(axis=1), None], 1 / FLOOR)
+            scores /= np.einsum("nk->n", scores)[:, None]  # faster than scores.sum(axis=1)
+        return scores
+
+
+class Probable(Decision):
+    """The most probable class: the most labels right."""
+
+    name = "probable"
+    favours = "no class"
+
+    def factors(self, mean: Doubles) -> Doubles:
+        """All equal."""
+        return np.ones(len(mean))
+
+
+class Balanced(Decision):
+    """Probability over a power of its usual value: nearly as many labels right, and rare classes are found too.
+
+    With two classes, the power depends on how well they can be told apart: it is that with the largest sum of expected
+    accuracy and expected macro-F1, by the probabilities themselves. With more classes the power is fixed, since the
+    probabilities of rare classes are too low if there are few seeds.
+    """
+
+    name = "balanced"
+    favours = "rare classes"
+    POWER: ClassVar[float] = 0.75  # chosen on the development half of the graphs, see docs/accuracy.md
+    POWERS: ClassVar[tuple[float, ...]] = (0.0, 0.25, 0.5, 0.75, 1.0)  # for two classes
+
+    def factors(self, mean: Doubles) -> Doubles:
+        """One over the usual probability to a power; 0 for a class that no node may have."""
+        return np.power(mean, -self.POWER, out=np.zeros(len(mean)), where=mean > 0)
+
+    def tempered(self, mean: Doubles, sample: Doubles) -> Doubles:
+        """With two classes, the mean to a power that replaces the fixed one.
+
+        >>> clear = np.array([[0.99, 0.01]] * 8 + [[0.1, 0.9]] * 2)
+        >>> vague = np.array([[0.95, 0.05]] * 8 + [[0.6, 0.4]] * 2)
+        >>> [Balanced().tempered(np.array([0.9, 0.1]), sample).round(2).tolist() for sample in (clear, vague)]
+        [[1.0, 1.0], [0.97, 0.46]]
+        """
+        if len(mean) != 2 or not len(sample):
+            return mean
+
+        def expected(power: float) -> float:
+            return sum(expected_scores(sample, self.scores(sample, mean ** (power / self.POWER)).argmax(axis=1)))
+
+        return np.asarray(mean ** (max(self.POWERS, key=expected) / self.POWER))
+
+
+DECISIONS: dict[str, Decision] = {decision.name: decision for decision in (Balanced(), Probable())}
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDecision:
+    """A decision for one graph.
+
+    The usual probability of a class is the geometric mean of its mean over the nodes and its share among the seeds.
+    These are about the same if seeds were drawn at random, but not if they were drawn class by class. The decision may
+    temper it.
+    """
+
+    rule: Decision
+    mean: Doubles  # (K,) usual probability of each class
+    weights: Doubles | None = None  # the ``class_weight`` of each class
+
+    @classmethod
+    def of(
+        cls, rule: Decision, chances: Doubles, seeds: Seeds, graph: Graph, weights: Doubles | None = None
+    ) -> "FittedDecision":
+        """Fit a decision to the probabilities (n, K) of all nodes."""
+        known = np.einsum("nk->n", chances) > 0  # faster than chances.any(axis=1)
+        mean = chances.sum(axis=0) / max(1, np.count_nonzero(known))
+        return cls.by_mean(rule, mean, chances[sampled_nodes(seeds, graph)], seeds, weights)
+
+    @classmethod
+    def by_mean(
+        cls, rule: Decision, mean: Doubles, sample: Doubles, seeds: Seeds, weights: Doubles | None = None
+    ) -> "FittedDecision":
+        """The same, given the mean probability (K,) of each class, and the probabilities of the `sampled_nodes`."""
+        usual = np.sqrt(mean * seeds.smoothed_shares)
+        return cls(rule, rule.tempered(usual, sample[sample.any(axis=1)]), weights)
+
+    @property
+    def reason(self) -> str:
+        """Why a label is not the most probable class."""
+        by_weight = "" if self.weights is None else ", and class_weight others"
+        return f"the decision {self.rule.name} favours {self.rule.favours}{by_weight}"
+
+    def scores(self, probabilities: Doubles) -> Doubles:
+        """(n, K) scores that add up to 1; NaN where all probabilities are 0."""
+        return self.rule.scores(probabilities, self.mean, self.weights)
+
+
+def sampled_nodes(seeds: Seeds, graph: Graph) -> Ints:
+    """Some non-seed nodes, whose probabilities a decision between two classes may look at."""
+    if seeds.n_classes != 2:
+        return np.empty(0, np.int64)
+    others = np.setdiff1d(np.arange(graph.n_nodes), seeds.nodes, assume_unique=True)
+    return spaced(graph, others, max(1, SAMPLE // seeds.n_classes))
+
+
+def class_factors(class_weight: Mapping[Any, float] | None, seeds: Seeds) -> Doubles | None:
+    """(K,) the weight of each class, 1 by default; None if no weights are given.
+
+    Raises `ParameterError` for a label that no seed has.
+    """
+    if class_weight is None:
+        return None
+    places = {label: place for place, label in enumerate(seeds.classes.tolist())}
+    factors = np.ones(seeds.n_classes)
+    for label, weight in class_weight.items():
+        if label not in places:
+            raise ParameterError(
+                "{given} has the label {label!r}, which no seed has: use labels of seeds",
+                given=Option("class_weight"),
+                label=label,
+            )
+        factors[places[label]] = weight
+    return factors
+
+
+def expected_scores(probabilities: Doubles, predicted: Ints) -> tuple[float, float]:
+    """The accuracy and the macro-F1 to expect of class numbers (n,), if the probabilities (n, K) are right.
+
+    >>> accuracy, f1 = expected_scores(np.array([[0.9, 0.1], [0.4, 0.6]]), np.array([0, 1]))
+    >>> round(accuracy, 2), round(f1, 3)  # 2 * 0.9 / (1 + 1.3) and 2 * 0.6 / (1 + 0.7)
+    (0.75, 0.744)
+    """
+    own, classes = probabilities[np.arange(len(predicted)), predicted], probabilities.shape[1]
+    hits, guessed = np.bincount(predicted, own, classes), np.bincount(predicted, minlength=classes)
+    return float(own.mean()), f1_of_totals(hits, guessed + probabilities.sum(axis=0))[0]
+
+
+def f1_of_totals(hits: NDArray[Any], total: NDArray[Any]) -> tuple[float, float]:
+    """Macro-F1 and micro-F1, from the hits of each class and the sum of its true and predicted members."""
+    occurs = total > 0
+    return float(np.mean(2 * hits[occurs] / total[occurs])), float(2 * hits.sum() / total.sum())

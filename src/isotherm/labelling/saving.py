@@ -24,11 +24,12 @@ from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.nodes import distinct_ids
 from isotherm.graphs.packed import PackedGraph
+from isotherm.graphs.untrusted import check_compressed
 from isotherm.io.models import DAMAGE, damaged, read_model, write_model
-from isotherm.labelling.decisions import DECISIONS, FittedDecision
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.label_sets import LabelSets
 from isotherm.labelling.outcomes import BestScores, OneLabel
+from isotherm.labelling.rules import DECISIONS, FittedDecision
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import UNIT_POWER, Calibration
 from isotherm.probability.combination import Combination
@@ -159,7 +160,7 @@ def load_model(path: str | os.PathLike[str], make: Callable[[dict[str, Any]], Ma
 
 def _primary(saved: Saved) -> dict[str, Any]:
     """What is saved of a classifier."""
-    fit = saved.fit.with_computed
+    fit = saved.fit
     graph = fit.graph.loaded() if isinstance(fit.graph, PackedGraph) else fit.graph  # the file stands on its own
     parts = {
         "parameters": saved.parameters,
@@ -174,12 +175,10 @@ def _primary(saved: Saved) -> dict[str, Any]:
         "label_odds": fit.taught_odds and _fields(fit.taught_odds),
         "feature_names": saved.feature_names,
     }
-    combination = fit.weighed
     if (taught := fit.taught) is not None:
         parts["learnt"] = {name: _fields(getattr(taught, name)) for name in ("seeds", "calibration", "trial")}
-        combination = taught.combination
-    if combination is not None:  # its shares follow from the seeds
-        parts["experts"] = {"names": combination.names, "weights": combination.weights, "odds": fit.odds}
+        if (combination := taught.combination) is not None:  # its shares follow from the seeds
+            parts["experts"] = {"names": combination.names, "weights": combination.weights, "odds": fit.odds}
     return parts | ({"seed_columns": dict(saved.seed_columns)} if saved.seed_columns else {})
 
 
@@ -260,8 +259,9 @@ def _rebuilt(parts: dict[str, Any]) -> Saved:
         label_odds = LabelOdds(**_checked("label odds", parts["label_odds"], sizes))
     fit = Fit(problem, seeds, settings, outcome, None, odds, taught, proof, label_odds)
     _check_names(parts["feature_names"], parts.get("seed_columns"))
-    saved = replace(fit, weighed=combination) if taught is None else fit
-    return Saved(parameters, saved, parts["feature_names"], parts.get("seed_columns"))
+    if taught is None and combination is not None:  # 0.2.0 did not always save what hidden seeds taught
+        fit = replace(fit, taught=replace(fit.learnt, combination=combination))
+    return Saved(parameters, fit, parts["feature_names"], parts.get("seed_columns"))
 
 
 def _settings(given: Any) -> Settings:
@@ -495,9 +495,8 @@ def _hashable(value: Any) -> Any:
 def _check_compressed(data: Any, indices: Any, indptr: Any, shape: Any) -> None:
     """Refuse a matrix in compressed rows that points outside of itself; SciPy overlooks some of them."""
     _require(all(isinstance(part, np.ndarray) and part.ndim == 1 for part in (data, indices, indptr)), "no matrix")
-    sizes = all(type(size) is int and 0 <= size < 2**62 for size in shape) and len(shape) == 2
+    sizes = len(shape) == 2 and all(type(size) is int and 0 <= size < 2**62 for size in shape)
     _require(sizes, "a matrix has no shape")
     _require(indptr.dtype.kind == indices.dtype.kind == "i", "a matrix has indices of the wrong type")
-    ends = len(indptr) == shape[0] + 1 and (indptr[0], indptr[-1]) == (0, len(indices)) and len(data) == len(indices)
-    _require(ends and bool(np.all(indptr[1:] >= indptr[:-1])), "the rows of a matrix are out of order")
-    _require(bool(np.all((indices >= 0) & (indices < shape[1]))), "a matrix has indices out of range")
+    check_compressed(indptr, indices, tuple(shape), len(data))
+    _require(indptr[-1] == len(indices) == len(data), "a matrix has entries that are in none of its rows")

@@ -12,8 +12,7 @@ from isotherm.engines import ENGINES
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.errors import Option, ParameterError
-from isotherm.labelling.decisions import DECISIONS, Decision
-from isotherm.labelling.rules import HEAT_RULE, RULES, Rule
+from isotherm.labelling.rules import DECISIONS, HEAT_RULE, RULES, Decision, Rule
 
 CHOICES: dict[str, tuple[str | None, ...]] = {
     "calibration": ("auto", None),

@@ -2,8 +2,13 @@
 
 import os
 import sys
+import tempfile
 import webbrowser
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
+from threading import Timer
 from typing import Any
 
 from isotherm.errors import ParameterError
@@ -15,6 +20,8 @@ from isotherm.page.answers import NEW_SEEDS
 from isotherm.page.journal import Journal, JournalError
 from isotherm.page.session import Labeller, Session
 from isotherm.seeds import Seeds
+
+LINK_LIVES = 60.0  # seconds that a browser has to read the file that leads to the page
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +64,37 @@ def open_page(
     session = Session(graph, seeds, labeller, journal, source=source, name=options.name, fitted=fitted)
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/{token}/"
 
-    def ready() -> None:
-        kept = "labels are not kept: give a log" if options.log is None else f"labels are kept in {options.log}"
-        print(f"{address}\n{kept}; Ctrl-C ends", file=sys.stderr, flush=True)
-        if options.browser and _has_screen():
-            webbrowser.open(address)
+    kept = "labels are not kept: give a log" if options.log is None else f"labels are kept in {options.log}"
+    with ExitStack() as ends:
 
-    serve(session, listener, token, ready=ready)
+        def ready() -> None:
+            print(f"{address}\n{kept}; Ctrl-C ends", file=sys.stderr, flush=True)
+            if options.browser and _has_screen():
+                with suppress(OSError):  # the address was printed
+                    webbrowser.open(ends.enter_context(_link_to(address, options.log)).as_uri())
+                    timer = Timer(LINK_LIVES, ends.close)
+                    timer.daemon = True
+                    timer.start()
+
+        serve(session, listener, token, ready=ready)
+
+
+@contextmanager
+def _link_to(address: str, log: str | os.PathLike[str] | None) -> Iterator[Path]:
+    """A file that leads a browser to the page, and that only this user can read.
+
+    All users see the arguments of a browser that is started, so the address with its token cannot be one of them. The
+    file is beside the log, because some browsers may not read hidden or temporary folders.
+    """
+    folder = None if log is None else os.path.dirname(os.path.abspath(log))
+    folder = folder if folder is not None and os.access(folder, os.W_OK) else None
+    handle, name = tempfile.mkstemp(".html", "isotherm-", folder)
+    try:
+        with open(handle, "w", encoding="ascii") as file:
+            file.write(f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">\n')
+        yield Path(name)
+    finally:
+        os.unlink(name)
 
 
 def _has_screen() -> bool:

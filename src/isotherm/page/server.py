@@ -2,7 +2,8 @@
 
 The address has a random token in its path, so a page of another site cannot guess it. The ``Host`` header must name
 this machine and port, which stops DNS rebinding; an ``Origin`` header, if there is one, must be our own. Every response
-has a Content-Security-Policy under which the page can load nothing from elsewhere.
+of the application, errors included, has a Content-Security-Policy under which the page can load nothing from elsewhere.
+A request that cannot be understood is answered with one sentence.
 """
 
 import asyncio
@@ -17,7 +18,6 @@ from pathlib import Path
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -44,6 +44,7 @@ HEADERS = {
 }
 BINARY = "application/octet-stream"
 MOST_BYTES = 1 << 20  # size limit of a request
+DIGITS = 18  # of a number in an address
 HEARTBEAT = 15.0  # seconds without a new version after which the last event is repeated
 
 
@@ -67,7 +68,10 @@ def free_port(port: int = 0) -> socket.socket:
 
 
 class RequestFilter:
-    """Accepts only requests to this host, from this origin, with a known method; adds `HEADERS` to every response."""
+    """Accepts only requests to this host, from this origin, with a known method; adds `HEADERS` to every response.
+
+    It is around the whole application, because Starlette answers unexpected errors outside of its own middleware.
+    """
 
     def __init__(self, app: ASGIApp, port: int) -> None:
         self.app = app
@@ -97,12 +101,26 @@ class RequestFilter:
             return "wrong host"
         if request.headers.get("origin", next(iter(self.origins))) not in self.origins:
             return "wrong origin"
-        if request.headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return "wrong site"
-        return None if request.method in ("GET", "HEAD", "POST") else "wrong method"
+        if request.method not in ("GET", "HEAD", "POST"):
+            return "wrong method"
+        same_site = request.headers.get("sec-fetch-site", "none") in ("none", "same-origin")
+        return None if same_site or _is_visit(request) else "wrong site"
 
 
-def application(session: Session, port: int, token: str) -> Starlette:
+def _is_visit(request: Request) -> bool:
+    """Whether a person follows a link to the page, as from the file with which a browser is opened."""
+    kind = [request.headers.get(f"sec-fetch-{name}") for name in ("mode", "dest")]
+    return request.method == "GET" and kind == ["navigate", "document"]
+
+
+class _Json(JSONResponse):
+    """JSON in ASCII, in which a name may hold anything, also half a surrogate pair."""
+
+    def render(self, content: Any) -> bytes:
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def application(session: Session, port: int, token: str) -> ASGIApp:
     """The web application of a session; all its addresses begin with the token."""
     routes = [
         Route("/", _static(STATIC)),
@@ -110,7 +128,7 @@ def application(session: Session, port: int, token: str) -> Starlette:
         Route("/vendor/{name:str}", _static(STATIC / "vendor")),
         Mount("/api", routes=_calls(session)),
     ]
-    return Starlette(routes=[Mount(f"/{token}", routes=routes)], middleware=[Middleware(RequestFilter, port=port)])
+    return RequestFilter(Starlette(routes=[Mount(f"/{token}", routes=routes)]), port)
 
 
 def serve(session: Session, listener: socket.socket, token: str, *, ready: Callable[[], None] | None = None) -> None:
@@ -137,10 +155,13 @@ def _calls(session: Session) -> list[Route]:
         """A route whose answer is computed in a thread: bytes, values for JSON, or a whole response."""
 
         async def handle(request: Request) -> Response:
-            found = await _in_thread(answer, request)
+            try:
+                found = await _in_thread(answer, request)
+            except ParameterError as error:
+                return _refused(str(error), 400)
             if isinstance(found, Response):
                 return found
-            return Response(found, media_type=BINARY) if isinstance(found, bytes) else JSONResponse(found)
+            return Response(found, media_type=BINARY) if isinstance(found, bytes) else _Json(found)
 
         return Route(path, handle)
 
@@ -148,8 +169,8 @@ def _calls(session: Session) -> list[Route]:
         """An answer about the node that the path names."""
 
         def answer_about(request: Request) -> Any:
-            place = int(request.path_params["node"])
-            known = place < session.graph.n_nodes
+            place = _number(request.path_params["node"])
+            known = 0 <= place < session.graph.n_nodes
             return answer(session, place) if known else _refused("there is no such node", 404)
 
         return answer_about
@@ -165,28 +186,28 @@ def _calls(session: Session) -> list[Route]:
         """An action of the user: a POST with JSON, which a form on another page cannot send."""
         if request.headers.get("content-type") != "application/json":
             return _refused("the body must be JSON", 415)
-        body = await request.body()
+        body = await _body(request)
+        if body is None:
+            return _refused("the request is too long", 413)
         try:
-            if len(body) > MOST_BYTES:
-                raise ParameterError("the request is too long")
-            await _in_thread(_act, session, request.path_params["action"], json.loads(body))
-        except (ValueError, KeyError, TypeError) as error:
+            await _in_thread(_act, session, request.path_params["action"], body)
+        except ValueError as error:  # ParameterError, or text that is no JSON
             return _refused(str(error), 400)
-        return JSONResponse(await _in_thread(answers.state, session))
+        return _Json(await _in_thread(answers.state, session))
 
     def table(request: Request) -> Any:
-        return answers.table(session, _number(request, "class"), request.query_params.get("order", "least"))
+        return answers.table(session, _asked(request, "class"), request.query_params.get("order", "least"))
 
     return [
         Route("/events", events),
         get("/state", lambda _: answers.state(session)),
         get("/map", positions),
-        get("/colours", lambda request: answers.colours(session, _number(request, "since"))),
+        get("/colours", lambda request: answers.colours(session, _asked(request, "since"))),
         get("/edges", lambda _: answers.edges(session)),
         get("/names", lambda _: answers.names(session)),
-        get("/node/{node:int}", about(answers.node)),
-        get("/explain/{node:int}", about(answers.explained)),
-        get("/near/{node:int}", about(answers.neighbourhood)),
+        get("/node/{node:str}", about(answers.node)),
+        get("/explain/{node:str}", about(answers.explained)),
+        get("/near/{node:str}", about(answers.neighbourhood)),
         get("/search", lambda request: answers.found(session, request.query_params.get("q", ""))),
         get("/table", table),
         get("/export/{kind:str}", lambda request: _export(session, request.path_params["kind"])),
@@ -218,15 +239,44 @@ def _export(session: Session, kind: str) -> Response:
     return Response(content, headers={"Content-Disposition": f'attachment; filename="{quoted}"'}, media_type=BINARY)
 
 
-def _act(session: Session, action: str, details: dict[str, Any]) -> None:
+async def _body(request: Request) -> bytes | None:
+    """The body of a request; None if it is too long, and then the rest is not read."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > MOST_BYTES:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _act(session: Session, action: str, body: bytes) -> None:
+    """Do what a request says; `ValueError` if that is not understood."""
+    try:
+        said = json.loads(body)
+    except RecursionError:
+        raise ParameterError("the request is nested too deeply") from None
+
+    def detail(name: str, *kinds: type) -> Any:
+        value = said.get(name, ...) if isinstance(said, dict) else ...
+        if type(value) not in kinds:
+            raise ParameterError(f"the request needs a valid {name}")
+        return value
+
+    def names() -> list[str]:
+        found: list[Any] = detail("names", list)
+        if not all(isinstance(name, str) for name in found):
+            raise ParameterError("the names of classes must be texts")
+        return found
+
     actions: dict[str, Callable[[], None]] = {
-        "label": lambda: session.label(int(details["node"]), details["label"]),
+        "label": lambda: session.label(detail("node", int), detail("label", str, type(None))),
         "undo": session.undo,
         "redo": session.redo,
-        "classes": lambda: session.add_classes([str(text) for text in details["names"]]),
-        "skip": lambda: session.skip(int(details["node"])),
+        "classes": lambda: session.add_classes(names()),
+        "skip": lambda: session.skip(detail("node", int)),
         "more": session.more,
-        "hue": lambda: session.give_hue(str(details["label"])),
+        "hue": lambda: session.give_hue(detail("label", str)),
     }
     if action not in actions:
         raise ParameterError("there is no such action")
@@ -255,13 +305,17 @@ async def _in_thread(answer: Callable[..., Any], *arguments: Any) -> Any:
     return await future
 
 
-def _number(request: Request, name: str) -> int:
-    text = request.query_params.get(name, "")
-    return int(text) if text.isdecimal() else -1
+def _number(text: str) -> int:
+    """A number of a node, a class or a version; -1 if the text is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= DIGITS else -1
+
+
+def _asked(request: Request, name: str) -> int:
+    return _number(request.query_params.get(name, ""))
 
 
 def _refused(error: str, status: int) -> Response:
-    return JSONResponse({"error": error}, status_code=status)
+    return _Json({"error": error}, status_code=status)
 
 
 def _static(folder: Path) -> Callable[[Request], Any]:

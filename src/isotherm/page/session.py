@@ -30,6 +30,7 @@ from isotherm.page.journal import Journal, Labels
 SUGGESTIONS = 10
 PROVISIONAL = 0.35  # confidence of a label that has just changed, until it is calibrated
 HEAD_START = 3.0  # seconds before the first fit; during a fit, the map would take twice as long
+LAST_REQUEST = 1.0  # seconds for a request that is at work when the page ends
 FEW = 20  # seeds below which calibrated confidence is nearly the same for all nodes
 HUES = 10  # classes with a colour of their own
 FAINTEST = 0.15  # strength of the weakest colour
@@ -198,13 +199,19 @@ class Session:
             thread.start()
 
     def stop(self) -> None:
-        """End the work in the background, and release the journal."""
+        """End the work in the background, and release the journal.
+
+        A request that is still at work, such as one that waits for a slow disk, is given a second. After that the
+        journal is released when the process ends.
+        """
         self._stop = True
         self._work.set()
         self._placed.set()
-        self.announce()
-        if self._journal is not None:
-            self._journal.close()
+        if self.changed.acquire(timeout=LAST_REQUEST):
+            self.announce()
+            if self._journal is not None:
+                self._journal.close()
+            self.changed.release()
 
     @cached_property
     def names(self) -> list[str]:
@@ -228,12 +235,11 @@ class Session:
             self._means = fitted, means
         return means
 
-    def label(self, node: int, text: Any) -> None:
+    def label(self, node: int, text: str | None) -> None:
         """Give a node a label; None takes its label away."""
-        if not 0 <= node < self.graph.n_nodes:
-            raise ParameterError(f"there is no node number {node}")
+        self._check_node(node)
         with self.changed:
-            label = None if text is None else self.labels.label_from(str(text))
+            label = None if text is None else self.labels.label_from(text)
             if label is None and node not in self.labels.seeds:
                 raise ParameterError("this node has no label to take away")
             self._enter({"do": "label", "node": self.names[node], "place": node, "label": label, "time": time.time()})
@@ -253,11 +259,12 @@ class Session:
     def add_classes(self, texts: list[str]) -> None:
         """Name classes, which need not have seeds."""
         with self.changed:
-            for text in texts:
-                self._enter({"do": "class", "label": self.labels.label_from(text)})
+            for label in [self.labels.label_from(text) for text in texts]:
+                self._enter({"do": "class", "label": label})
 
     def skip(self, node: int) -> None:
         """Do not suggest this node again."""
+        self._check_node(node)
         with self.changed:
             self._enter({"do": "skip", "node": self.names[node], "place": node})
             self.suggestions = [each for each in self.suggestions if each != node]
@@ -295,6 +302,10 @@ class Session:
             self.suggestions = [node for node in self.suggestions if node not in seeds]
         self.announce("labelling")
         self._work.set()
+
+    def _check_node(self, node: int) -> None:
+        if not 0 <= node < self.graph.n_nodes:
+            raise ParameterError(f"there is no node number {shortened(str(node), 20)}")
 
     def _place_of(self, entry: dict[str, Any]) -> int | None:
         """The position of the node that a journal entry names; the order of nodes may have changed since."""

@@ -4,10 +4,8 @@ The two leaders are the seeds, Mr. Hi hot and the officer cold. A node takes the
 the mean. Its confidence, as in section 3.1, is the distance of its temperature to the mean.
 """
 
-import argparse
 import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +18,6 @@ from isotherm.arrays import Doubles, Mask
 from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.solvers import Solution
 from isotherm.files import writing
-from isotherm.io import FileError
 from isotherm.paper.experiment import Data, Draw, Experiment, Measurement, Setting
 from isotherm.study.datasets import Dataset, karate_club
 
@@ -75,20 +72,6 @@ def classify() -> Result:
     clf = DirichletClassifier(rule="centered", side="source").fit(club.graph, seeds)
     hot = clf.classes_.tolist().index(HOT)
     return Result(club, LEADERS, clf.temperatures_[:, hot].astype(np.float64), clf.labels_, clf.solution_)
-
-
-def table(result: Result) -> str:
-    """One line for each node, from hot to cold, with a line for the mean."""
-    lines = [f"{'node':>4}  {'label':8}{'temperature':>11}{'confidence':>12}"]
-    order = np.argsort(-result.temperatures, kind="stable").tolist()
-    hotter = int(np.count_nonzero(result.temperatures > result.mean))
-    for place, i in enumerate(order):
-        if place == hotter:
-            lines.append(f"{'':4}  {'- mean -':8}{result.mean:11.3f}")
-        verdict = "seed" if i in result.seeds else "right" if result.right[i] else f"wrong: {result.dataset.labels[i]}"
-        numbers = f"{result.temperatures[i]:11.3f}{result.confidence[i]:12.3f}"
-        lines.append(f"{result.dataset.graph.nodes[i]:>4}  {result.labels[i]:8}{numbers}  {verdict}")
-    return "\n".join(lines)
 
 
 def summary(result: Result) -> str:
@@ -199,27 +182,3 @@ def _settings(protocol: str, data: Data) -> list[Setting]:
 
 
 EXPERIMENT = Experiment("figure1", "Figure 1: the Karate Club", _settings, run, ("two seeds",), repeated=False)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Classify, print the table, draw the figure."""
-    description = "Figure 1 of the paper: the Karate Club with two seeds."
-    parser = argparse.ArgumentParser(prog="python -m isotherm.paper.figure1", description=description)
-    parser.add_argument("--out", type=Path, default=Path("out"), metavar="DIR", help="where to put figure1.png [out]")
-    path = parser.parse_args(arguments).out / "figure1.png"
-    result = classify()
-    print(table(result), summary(result), sep="\n\n")
-    try:
-        draw(result, path)
-    except (ImportError, FileError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    except OSError as error:
-        print(f"{path} cannot be written ({error.strerror}): choose another folder with --out", file=sys.stderr)
-        return 2
-    print(f"The picture is in {path}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

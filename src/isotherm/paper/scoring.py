@@ -15,9 +15,10 @@ from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem
 from isotherm.graphs import Csr, Graph
-from isotherm.labelling.metrics import macro_f1
+from isotherm.labelling.outcomes import best_codes
 from isotherm.labelling.rules import RULES
 from isotherm.paper.experiment import AUTHORS, Data, Draw, Measurement, Setting
+from isotherm.study.scores import macro_f1
 
 SWEEPS = SolveOptions(solver="sweeps", tol=None, max_iter=10, threads=1)
 EQUILIBRIUM = SolveOptions(tol=1e-4, threads=1)
@@ -81,7 +82,7 @@ def score_authors(conductance: Csr, labels: Ints, seeds: Ints) -> Iterator[Measu
     for rule in RULES:
         # Their second mistake: the weighted rule counts the seeds of class 0 as non-seed nodes.
         normalised = seeds if RULES[rule].counts_seeds else seeds[labels[seeds] > 0]
-        columns = _scores(rule, temperatures, normalised, codes).argmax(axis=1)
+        columns = best_codes(_scores(rule, temperatures, normalised, codes))
         yield Measurement(0, rule, SHIFTED, macro_f1(labels[known], columns[known]))
         yield Measurement(0, rule, ALL, macro_f1(labels[known], classes[columns[known]]))
     yield Measurement(0, "", LOST, float(len(np.setdiff1d(labels[known], classes))))
@@ -113,8 +114,8 @@ def solved(graph: Graph, seeds: Ints, values: Doubles, options: SolveOptions, *,
 
 def predict(rule: str, temperatures: Doubles, seeds: Ints, codes: Ints, classes: Ints) -> Ints:
     """The class that a rule gives to each node; -1 where unreached."""
-    columns = _scores(rule, temperatures, seeds, codes).argmax(axis=1)
-    return np.where(np.isnan(temperatures[:, 0]), -1, classes[columns])
+    columns = best_codes(_scores(rule, temperatures, seeds, codes))
+    return np.where(columns < 0, -1, classes[columns])
 
 
 def class_f1(truth: Mask, predicted: Mask) -> float:

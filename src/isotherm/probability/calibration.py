@@ -40,7 +40,7 @@ from isotherm.kernels.tables import LEAST_MEAN, weigh
 from isotherm.kernels.tables import evidence as five_kinds
 from isotherm.probability.hidden_seeds import Fold, HiddenSeeds
 from isotherm.probability.node_features import FeatureField, Features, NodeFeatures
-from isotherm.probability.optimise import minimum
+from isotherm.probability.optimise import Local, fitting_threads, minimum
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
@@ -199,11 +199,12 @@ class _Fitting(NamedTuple):
         codes = np.concatenate([fold.codes for fold in folds])
         sample = slice(None, None, max(1, -(-kinds[0].size // MOST_ENTRIES)))
         loss = _Loss(kinds[:, sample] / self.units[:, None, None], codes[sample], self.shares, self.lapses)
-        return loss.model(minimum(loss, loss.start)).scaled(1 / self.units)
+        with fitting_threads():
+            return loss.model(minimum(loss, loss.start)).scaled(1 / self.units)
 
 
 class _Loss:
-    """Minus the penalised log-likelihood, and its gradient by slopes, biases and the logit of the lapse rate.
+    """Minus the penalised log-likelihood, as a function of slopes, biases and the logit of the lapse rate.
 
     Tables have a row for each class and a column for each seed, because NumPy sums over rows faster.
     """
@@ -240,21 +241,33 @@ class _Loss:
         mixed = own + lapse * self.shares[self.codes]
         return slopes, bias, lapse, found, own / mixed, mixed
 
-    def __call__(self, x: Doubles) -> tuple[float, Doubles]:
+    def __call__(self, x: Doubles) -> Local:
         slopes, bias, lapse, found, follows, mixed = self._read(x)
-        by_logit = found * follows  # gradient of the unpenalised loss by the logits (K, h)
-        by_logit[self.codes, self.places] -= follows
+        errors = found.copy()  # gradient of the loss of a seed that follows the evidence, by the logits (K, h)
+        errors[self.codes, self.places] -= 1
         off = slopes - PRIOR_SLOPE
         value = -np.log(mixed).sum() + RIDGE / 2 * off @ off + BIAS_RIDGE / 2 * bias @ bias
         value -= self.lapses * np.log(lapse) + FOLLOWED * np.log1p(-lapse)
         followed = follows.sum()
-        lapses = len(follows) - followed + self.lapses
-        gradient = (
-            self.flat @ by_logit.ravel() + RIDGE * off,
-            by_logit.sum(axis=1) + BIAS_RIDGE * bias,
-            [(lapses + followed + FOLLOWED) * lapse - lapses],
-        )
-        return float(value), np.concatenate(gradient)
+        lapses, count = len(follows) - followed + self.lapses, len(follows) + self.lapses + FOLLOWED
+        pull = self._by_parameters(errors * follows)
+        gradient = np.append(pull + np.append(RIDGE * off, BIAS_RIDGE * bias), count * lapse - lapses)
+        doubt = follows * (1 - follows)
+
+        def curve(step: Doubles) -> Doubles:
+            by_logit = (step[: len(slopes)] @ self.flat).reshape(found.shape) + step[len(slopes) : -1, None]
+            change = found * by_logit
+            change -= found * change.sum(axis=0)
+            turned = doubt * (np.einsum("kh,kh->h", errors, by_logit) + step[-1])
+            parts = self._by_parameters(follows * change - turned * errors)
+            penalty = np.append(RIDGE * step[: len(slopes)], BIAS_RIDGE * step[len(slopes) : -1])
+            return np.append(parts + penalty, count * lapse * (1 - lapse) * step[-1] - turned.sum())
+
+        return Local(float(value), gradient, curve)
+
+    def _by_parameters(self, by_logit: Doubles) -> Doubles:
+        """The gradient by slopes and biases, given that by the logits (K, h)."""
+        return np.append(self.flat @ by_logit.ravel(), by_logit.sum(axis=1))
 
 
 def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> tuple[Calibration, Trial]:

@@ -14,7 +14,7 @@ from scipy.special import softmax
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts.expert import LEAST
-from isotherm.probability.optimise import minimum
+from isotherm.probability.optimise import Local, bounded_minimum
 
 PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
 PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
@@ -83,12 +83,17 @@ def combine(
     """
     stack, rows, base = np.stack(odds, dtype=np.float64), np.arange(len(codes)), np.log(shares)
 
-    def loss(weights: Doubles) -> tuple[float, Doubles]:
-        found = softmax(base + np.tensordot(weights, stack, 1), axis=1)
-        off = weights - prior
+    def loss(weights: Doubles) -> Local:
+        found, off = softmax(base + np.tensordot(weights, stack, 1), axis=1), weights - prior
         value = -np.log(np.maximum(found[rows, codes], 1e-300)).sum() + RIDGE / 2 * off @ off
-        found[rows, codes] -= 1
-        return float(value), np.einsum("ehk,hk->e", stack, found) + RIDGE * off
+        error = found.copy()
+        error[rows, codes] -= 1
 
-    bounds = [(0.0, MOST_WEIGHT)] * len(odds)
-    return Combination(names, minimum(loss, prior, bounds=bounds), shares)
+        def curve(step: Doubles) -> Doubles:
+            change = found * np.tensordot(step, stack, 1)
+            change -= found * change.sum(axis=1, keepdims=True)
+            return np.einsum("ehk,hk->e", stack, change) + RIDGE * step
+
+        return Local(float(value), np.einsum("ehk,hk->e", stack, error) + RIDGE * off, curve)
+
+    return Combination(names, bounded_minimum(loss, prior, 0.0, MOST_WEIGHT), shares)

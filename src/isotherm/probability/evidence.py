@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, issparse
 from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.graphs import Graph
+from isotherm.graphs.untrusted import checked_sparse
 from isotherm.probability.experts.expert import Rows
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
@@ -121,7 +122,7 @@ def _split(table: Any, graph: Graph, name: str) -> tuple[Sequence[Any] | None, R
 
 def _numbers(values: Any, name: str) -> Rows:
     if issparse(values):
-        found: Any = csr_array(values, dtype=np.float64)
+        found: Any = csr_array(checked_sparse(values), dtype=np.float64)
         finite = np.isfinite(found.data).all()
     else:
         try:

@@ -17,17 +17,16 @@ from isotherm.arrays import Doubles, Ints
 from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.equilibrium.unconverged import ConvergenceWarning
 from isotherm.graphs import Graph
-from isotherm.graphs.csr import Csr
+from isotherm.graphs.colours import colours_at, id_ranks, spaced
 from isotherm.probability.node_features import FeatureField, Features, NodeFeatures
 from isotherm.seeds import Seeds
-from isotherm.seeds.hiding import deal, hideable
+from isotherm.seeds.hiding import hideable
 
 FOLDS = 3
 ENOUGH = 1000  # hidden seeds
 LARGEST_ERROR = 0.15  # worst-case standard error of balanced accuracy
 SAMPLE = 10_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
 MOST_ENTRIES = 10_000_000  # sampled nodes times classes
-AT_ONCE = 1 << 20  # graph entries per batch when seeds are hashed
 
 Solve: TypeAlias = Callable[[Seeds], Features]  # solves with these seeds only
 HiddenLabels: TypeAlias = Callable[[Features, Seeds, Ints], Ints]  # labels of some nodes, given the visible seeds
@@ -44,17 +43,11 @@ class Fold(NamedTuple):
     labels: Ints  # (h,) class numbers that a rule on temperatures gives to the hidden seeds; empty if no rule was given
     warmest: NDArray[np.int32]  # (n,) the class that is warmest relative to its mean
 
-    def split(self) -> "tuple[Fold, ...]":
-        """Split the fold in three, as if each third had been hidden separately."""
-        return tuple(
-            self._replace(
-                hidden=self.hidden[first::FOLDS],
-                codes=self.codes[first::FOLDS],
-                features=self.features.every(FOLDS, first),
-                labels=self.labels[first::FOLDS],
-            )
-            for first in range(FOLDS)
-        )
+    def at(self, places: Ints) -> "Fold":
+        """Some of the hidden seeds, as if only these had been hidden."""
+        hidden, codes, features = self.hidden[places], self.codes[places], self.features.at(places)
+        labels = self.labels[places] if len(self.labels) else self.labels
+        return self._replace(hidden=hidden, codes=codes, features=features, labels=labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,21 +74,55 @@ def hide_seeds(
 ) -> HiddenSeeds:
     """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
 
-    Seeds are dealt to the folds class by class, in the order of `_scrambled`. (If they were dealt by ascending
-    degree, hidden seeds would resemble the visible seeds more than other nodes do, and confidence would be too high.)
-    The only seed of a class is never hidden. The folds depend on the order of the nodes only to break ties.
+    The only seed of a class is never hidden.
     """
-    shared = hideable(seeds.codes)
-    dealt = deal(seeds.codes, shared[np.argsort(_scrambled(graph.csr, seeds.nodes[shared]), kind="stable")], FOLDS)
-    sample = _sampled(seeds, graph.n_nodes)
+    shared, groups = _grouped(seeds, graph)
+    dealt = [hidden for fold in range(FOLDS) if len(hidden := shared[groups % FOLDS == fold])]
+    sample = _sampled(seeds, graph)
     needed = next(
         (count for count in range(1, len(dealt)) if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS
     )
     folds = tuple(_fold(seeds, hidden, sample, solve, label, need_warmest) for hidden in dealt[:needed])
     n_lone = len(seeds.codes) - len(shared)
     if needed == 1 and folds:
-        return HiddenSeeds(folds[0].split(), sample, n_lone, at_once=True)
+        thirds = groups[groups % FOLDS == 0] // FOLDS % FOLDS
+        parts = tuple(folds[0].at(np.flatnonzero(thirds == third)) for third in range(FOLDS))
+        return HiddenSeeds(parts, sample, n_lone, at_once=True)
     return HiddenSeeds(folds, sample, n_lone)
+
+
+def _grouped(seeds: Seeds, graph: Graph) -> tuple[Ints, Ints]:
+    """Places of the seeds that may be hidden, ascending, and the number of the group of each.
+
+    Groups are numbered class by class, in pseudo-random order. (If they were numbered by ascending degree, hidden
+    seeds would resemble the visible seeds more than other nodes do, and confidence would be too high.) A group is one
+    seed, or all seeds of a class that have the same colour: then folds depend neither on the numbering of the nodes nor
+    on that of the classes. Only if one colour has most seeds of a class, their ids tell them apart.
+    """
+    shared = hideable(seeds.codes)
+    codes, nodes = seeds.codes[shared], seeds.nodes[shared]
+    colours = colours_at(graph, nodes)
+    groups = _numbered(codes, colours)
+    sizes = np.bincount(groups)[groups]
+    alike = np.isin(codes, codes[2 * sizes > seeds.counts[codes]])
+    colours[alike] = id_ranks(graph, nodes[alike])
+    class_colours = np.zeros(seeds.n_classes, np.uint64)
+    np.add.at(class_colours, codes, colours)
+    return shared, _numbered(class_colours[codes], colours)
+
+
+def _numbered(first: NDArray[np.generic], second: NDArray[np.generic]) -> Ints:
+    """The numbers of distinct pairs, in ascending order of the pairs.
+
+    >>> _numbered(np.array([2, 1, 2]), np.array([5, 7, 5]))
+    array([1, 0, 1])
+    """
+    order = np.lexsort((second, first))
+    new = np.zeros(len(order), bool)
+    new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.cumsum(new)
+    return numbers
 
 
 def _enough(codes: Ints) -> bool:
@@ -104,34 +131,10 @@ def _enough(codes: Ints) -> bool:
     return len(codes) >= ENOUGH and bool(np.sqrt((0.25 / counts).sum()) <= LARGEST_ERROR * len(counts))
 
 
-def _scrambled(csr: Csr, nodes: Ints) -> NDArray[np.uint64]:
-    """A hash of each node that does not depend on how nodes are numbered.
-
-    It is made of the degrees of the node and of its neighbours, so nodes with equal surroundings have equal hashes.
-    """
-    counts = csr.indptr[nodes + 1] - csr.indptr[nodes]
-    found = _mixed(counts)
-    for some in np.array_split(np.arange(len(nodes)), 1 + int(counts.sum()) // AT_ONCE):
-        owner, near, _ = csr.entries_at(nodes[some])
-        np.add.at(found, some[owner], _mixed(csr.indptr[near + 1] - csr.indptr[near]))
-    return _mixed(found)
-
-
-def _mixed(numbers: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """The mixing steps of SplitMix64: a pseudo-random permutation of 64-bit integers."""
-    mixed = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    return mixed ^ (mixed >> np.uint64(31))
-
-
-def _sampled(seeds: Seeds, n_nodes: int) -> Ints:
-    """Some non-seed nodes, evenly spaced."""
-    others = n_nodes - len(seeds.nodes)
-    count = min(SAMPLE, max(1, MOST_ENTRIES // seeds.n_classes), others)
-    places = np.linspace(0, others - 1, count).astype(np.int64)  # among the others
-    before = np.sort(seeds.nodes) - np.arange(len(seeds.nodes))  # others before each seed
-    return places + np.searchsorted(before, places, side="right")
+def _sampled(seeds: Seeds, graph: Graph) -> Ints:
+    """Some non-seed nodes."""
+    others = np.setdiff1d(np.arange(graph.n_nodes), seeds.nodes, assume_unique=True)
+    return spaced(graph, others, min(SAMPLE, max(1, MOST_ENTRIES // seeds.n_classes)))
 
 
 def _fold(

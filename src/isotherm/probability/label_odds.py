@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from isotherm.arrays import Doubles, Floats, Mask
-from isotherm.probability.optimise import minimum
+from isotherm.probability.optimise import Local, fitting_threads, minimum
 
 LEAST = 1e-3  # temperatures are clipped to [LEAST, 1 - LEAST]
 RIDGE = 3.0  # penalty on (scale - 1)^2 and on bias^2
@@ -48,11 +48,18 @@ def fit_odds(temperatures: Floats, truth: Mask) -> LabelOdds:
     evidence, has = _evidence(temperatures[known]), truth[known]
     signs = np.where(has, 1.0, -1.0)
 
-    def loss(x: Doubles) -> tuple[float, Doubles]:
+    def loss(x: Doubles) -> Local:
         logits, off = x[0] * evidence + x[1], x - (1, 0)
         errors = signs * expit(-signs * logits)  # label minus probability
         value = np.logaddexp(0, -signs * logits).sum() + RIDGE / 2 * off @ off
-        return float(value), RIDGE * off - np.array([errors @ evidence, errors.sum()])
+        spread = np.abs(errors) * (1 - np.abs(errors))
 
-    scale, bias = minimum(loss, np.array([1.0, 0.0]))
+        def curve(step: Doubles) -> Doubles:
+            change = spread * (step[0] * evidence + step[1])
+            return RIDGE * step + np.array([change @ evidence, change.sum()])
+
+        return Local(float(value), RIDGE * off - np.array([errors @ evidence, errors.sum()]), curve)
+
+    with fitting_threads():
+        scale, bias = minimum(loss, np.array([1.0, 0.0]))
     return LabelOdds(float(scale), float(bias), int(np.count_nonzero(has)))

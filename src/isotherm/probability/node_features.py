@@ -26,10 +26,9 @@ class NodeFeatures(NamedTuple):
     direct: Floats  # (n, K) share of the edge weight of each node that leads to seeds of each class
     neighbours: Doubles  # (n,) effective number of neighbours of each node
 
-    def every(self, step: int, first: int) -> "NodeFeatures":
-        """Features of every ``step``-th node, from ``first`` on."""
-        part = slice(first, None, step)
-        return NodeFeatures(self.temperatures[part], self.direct[part], self.neighbours[part])
+    def at(self, places: NDArray[np.int64]) -> "NodeFeatures":
+        """Features of some of these nodes."""
+        return NodeFeatures(self.temperatures[places], self.direct[places], self.neighbours[places])
 
 
 class Features(Protocol):

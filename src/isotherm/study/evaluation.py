@@ -10,7 +10,7 @@ import numpy as np
 from isotherm.arrays import Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
-from isotherm.labelling.decisions import class_factors
+from isotherm.labelling.rules import class_factors
 from isotherm.node_classifier import RULE_NAMES, NodeClassifier
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels

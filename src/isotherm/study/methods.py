@@ -17,9 +17,8 @@ from sklearn.base import clone
 from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.graph_classifier import GraphClassifier
-from isotherm.labelling.decisions import DECISIONS
 from isotherm.labelling.outcomes import at_codes
-from isotherm.labelling.rules import RULES
+from isotherm.labelling.rules import DECISIONS, RULES
 from isotherm.node_classifier import RULE_NAMES, NodeClassifier, classifier_by
 from isotherm.probability import evidence
 from isotherm.probability.calibration import CalibrationWarning

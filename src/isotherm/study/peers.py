@@ -212,7 +212,7 @@ def torch_propagation(task: Task, draw: Draw) -> Answer:
     from torch_geometric.nn import LabelPropagation
 
     classes, codes = _numbered(draw)
-    edges = task.matrix.tocoo()
+    edges = normalised(task).tocoo()  # given weights are taken as they are
     ends = torch.from_numpy(np.stack([edges.row, edges.col]).astype(np.int64))
     model = LabelPropagation(num_layers=PROPAGATION_LAYERS, alpha=PROPAGATION_ALPHA)
     mask, labels = torch.from_numpy(codes >= 0), torch.from_numpy(np.maximum(codes, 0))

@@ -1,6 +1,8 @@
 """The answer of a method to a draw, how good it is, and the scores of many draws.
 
-`score` judges one answer. A `Tally` collects the answers of one method or rule and sums them up as `Scores`, which
+`score` judges one answer by its accuracy and F1. The F1 of a class is 2 hits / (true members + predicted members). A
+node without a prediction (-1, or None for str labels) counts as wrong: it is a true member of its class, and a
+predicted member of none. A `Tally` collects the answers of one method or rule and sums them up as `Scores`, which
 `evaluate` and `compare` both return.
 """
 
@@ -10,9 +12,37 @@ import numpy as np
 from scipy.sparse import coo_array, csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.labelling.metrics import accuracy, macro_f1
+from isotherm.labelling.rules import f1_of_totals
 from isotherm.probability.trial import Reliability, reliability
+from isotherm.seeds.encoding import Labels, encode_labels
 from isotherm.study.tasks import Draw
+
+
+def accuracy(truth: Labels, predicted: Labels) -> float:
+    """The share of labels that are right."""
+    return float(np.mean(truth == predicted))
+
+
+def macro_f1(truth: Labels, predicted: Labels) -> float:
+    """Mean F1 over the classes that occur in the truth or the predictions.
+
+    >>> round(macro_f1(np.array([0, 0, 1, 2]), np.array([0, 1, 1, -1])), 3)  # 2/3, 2/3 and 0
+    0.444
+    """
+    return f1_of_totals(*class_totals(truth, predicted))[0]
+
+
+def micro_f1(truth: Labels, predicted: Labels) -> float:
+    """F1 over all classes together."""
+    return f1_of_totals(*class_totals(truth, predicted))[1]
+
+
+def class_totals(truth: Labels, predicted: Labels) -> tuple[Ints, Ints]:
+    """For each class: the hits, and the sum of true and predicted members, so that F1 = 2 hits / total."""
+    codes, classes = encode_labels(np.concatenate([truth, predicted]))
+    true, guess = np.split(codes, 2)
+    hits = np.bincount(true[true == guess], minlength=len(classes))
+    return hits, np.bincount(codes[codes >= 0], minlength=len(classes))
 
 
 @dataclass(frozen=True, eq=False)

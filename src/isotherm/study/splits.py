@@ -15,11 +15,11 @@ from sklearn.base import clone
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
-from isotherm.labelling.metrics import accuracy, macro_f1, micro_f1
-from isotherm.labelling.whole_graph import WholeGraph, check_order
+from isotherm.labelling.inputs import WholeGraph, check_order
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels, decode_labels, encode_labels
 from isotherm.seeds.hiding import codes_of_nodes, deal, hide, hideable
+from isotherm.study.scores import accuracy, macro_f1, micro_f1
 
 if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from isotherm.cli.options import option
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, say
-from isotherm.cli.terminal.text import aligned, bar
+from isotherm.tables import aligned, bar
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,7 +18,7 @@ from isotherm.cli.options import (
 from isotherm.cli.outputs import calibrate, check_results, write_results
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import usage_errors
-from isotherm.cli.terminal.text import counted
+from isotherm.tables import counted
 
 __all__ = ["EXAMPLES", "update"]
 

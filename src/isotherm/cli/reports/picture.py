@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from isotherm.cli.terminal.messages import UsageError, usage_errors
-from isotherm.cli.terminal.text import shown
+from isotherm.tables import shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isotherm.cli.terminal.text import aligned, bar, counted, plus_minus, shown
+from isotherm.tables import aligned, bar, counted, plus_minus, shown
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.terminal.text import aligned, bar, counted, shown
+from isotherm.tables import aligned, bar, counted, shown
 
 if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier

@@ -4,6 +4,7 @@
 if that is not 0.
 """
 
+import atexit
 import errno
 import gc
 import os
@@ -26,6 +27,7 @@ from isotherm.errors import Worded
 __all__ = ["exit_at_once", "exit_cleanly", "handle_signals", "hidden_panics", "reuse_memory", "run"]
 
 FINE, INTERNAL, BAD_INPUT, WARNED, STOPPED = 0, 1, 2, 3, 130
+STOPPED_BY = 128  # plus the number of a signal
 OPTIONAL_PACKAGES = ("cyclopts", "rich", "polars", "zstandard", "matplotlib", "pooch")
 INTERRUPTED = "isotherm: interrupted"
 CLEAR = "\r\033[2K\033[?25h"  # erases the line of a bar, and shows the cursor that the bar hides
@@ -43,7 +45,27 @@ IMPORT_FAILURES = ("cannot allocate memory", "failed to map segment", "cannot ma
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command, by default the one in the arguments of this process, and return its exit status."""
+    """Run a command, by default the one in the arguments of this process, and return its exit status.
+
+    A process that runs nothing else ends here after a signal, when all is cleaned up: Python would abort if it ended
+    while some thread is inside compiled code of another library.
+    """
+    if arguments is not None:
+        return _status_of(arguments)
+    try:
+        status = _status_of(None)
+    except SystemExit as end:  # see _terminate
+        status = end.code if isinstance(end.code, int) else INTERNAL
+    if status >= STOPPED_BY:
+        atexit._run_exitfuncs()
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(status)
+    return status
+
+
+def _status_of(arguments: Sequence[str] | None) -> int:
     try:
         if arguments is None:
             _prepare_process()
@@ -235,7 +257,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 def _terminate(number: int, _: FrameType | None) -> None:
     _exit(number)
-    raise SystemExit(128 + number)
+    raise SystemExit(STOPPED_BY + number)
 
 
 def _exit(number: int) -> None:
@@ -246,7 +268,7 @@ def _exit(number: int) -> None:
         stderr = sys.stderr.fileno()  # not 2 while reports of panics are hidden
         text = (CLEAR if os.isatty(stderr) else "") + (f"{INTERRUPTED}\n" if number == signal.SIGINT else "")
         os.write(stderr, text.encode())  # not through rich, which holds back output while there is a bar
-    os._exit(128 + number)
+    os._exit(STOPPED_BY + number)
 
 
 # Little memory. NumPy's OpenBLAS and polars reserve address space for each core when they are imported. If that fails

@@ -23,6 +23,9 @@ from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
 MOST_MISSING = 0.01  # largest residual of the absorption column for which it is kept
+FLOOR = 0.1  # residual of a column, in rounding errors of its largest deviation, that is not improved,
+NOISE = 2.0  # and that is not improved any more once it grows
+TIMES_ROUNDING = 4  # residual of the absorption column, in rounding errors of the longest time, that is not improved
 REBALANCE_EVERY = 8  # steps, so that rounding errors in the heat balance cannot grow
 
 
@@ -127,7 +130,6 @@ class Descent(Recurrence):
         self.block, self.interior, self._settled = block, interior, settled
         self.x, self.p = block.x, block.spare
         self.q, self.r = block.zeros("q", interior.rows), block.zeros("r", interior.rows)
-        self._floor = 0.1 * float(np.finfo(block.dtype).eps)
 
     def begin(self, times: Floats | None = None) -> None:
         """Balance the heat, and start the absorption column, if any, from ``times`` (rows,) if they are known."""
@@ -167,8 +169,14 @@ class Descent(Recurrence):
 
     def moves(self, energy: Doubles) -> Mask:
         """Columns that are not frozen, and whose residual is above rounding."""
-        self._moving &= energy >= self._least
-        return self._moving & (self.report.residual > self._floor * self.report.size)[:-1]
+        eps, size = float(np.finfo(self.block.dtype).eps), self.report.size[:-1]
+        # within a few rounding errors of the answer, a residual that grows follows them, and would do so on and on
+        astray = (self.report.residual[:-1] <= NOISE * eps * size) & (energy > self._energy) & (self._energy > 0)
+        self._moving &= (energy >= self._least) & ~astray
+        least, column = FLOOR * eps * size, self.block.absorption_column
+        if self.block.timed:  # a step along rounding errors would spoil the horizon, which need not be so accurate
+            least[column] = TIMES_ROUNDING * eps * self.horizon.so_far
+        return self._moving & (self.report.residual[:-1] > least)
 
     def turn(self, beta: Doubles) -> None:
         """The next direction; the shift is at the boundary, or in each group."""

@@ -7,10 +7,12 @@ from scipy.sparse import csc_array, diags_array
 from scipy.sparse.linalg import SuperLU, splu
 
 from isotherm.arrays import Doubles
-from isotherm.equilibrium.solvers.system import Request, Solution, System, largest_ratio, with_closing
+from isotherm.equilibrium.solvers.system import Request, Solution, Source, System, largest_ratio, with_closing
 
-MOST_NODES = 1500  # interior nodes for exact elimination: time grows with their third power, to a few seconds
-POOR = 1e-4  # a bound on the error above this, and above the tolerance, calls for exact elimination
+MOST_NODES = 1500  # interior nodes for exact elimination: time grows with their third power, to a few seconds,
+MOST_CELLS = 2**24  # and numbers in its dense matrix
+SAFE = 3.0  # the error is taken to be at least the bound divided by this if exact elimination can take over,
+LIKELY = 100.0  # and divided by this if the system is too large for it
 
 
 class Direct:
@@ -43,7 +45,7 @@ class Direct:
     @cached_property
     def exact(self) -> "Exact | None":
         """A solver that needs no horizon, for systems that are small enough for it."""
-        return Exact(self.system) if len(self.interior) <= MOST_NODES else None
+        return exact(self.system)
 
     def solve(self, request: Request) -> Solution:
         """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.system.Solver`."""
@@ -63,17 +65,16 @@ class Direct:
         rounding = np.where(size > 0, self.system.mean_rounding * size, 0)
         known = self.horizon if np.isfinite(self.horizon) else 0.0
         bounds = known * (residual + rounding) + eps * np.where(size > 0, np.abs(values).max(axis=0), 0)
-        error, bound, rest = (
-            float(largest_ratio(np.abs(with_closing(value, closed)).max(axis=0, initial=0), spread))
-            for value in (correction, bounds, residual)
+        correction, bounds, residual = (
+            np.abs(with_closing(value, closed)).max(axis=0, initial=0) for value in (correction, bounds, residual)
         )
-        if not np.isfinite(self.horizon):
-            error = bound = np.inf
-        if bound > max(tol or 0.0, POOR) and self.exact is not None:
+        error, rest = largest_ratio(np.stack([correction, residual]), spread.usable).tolist()
+        bound = float(largest_ratio(bounds, spread.read)) if np.isfinite(self.horizon) else np.inf
+        error = min(max(error, bound / (LIKELY if self.exact is None else SAFE)), bound)
+        if error > (tol or 0.0) and self.exact is not None:
             return self.exact.solve(request)
         temperatures += offset
         temperatures[self.system.boundary] = values
-        error = min(error, bound)
         return Solution(temperatures, self.name, 0, rest, error, bound, tol is not None and error <= tol)
 
     def _residual(self, temperatures: Doubles) -> Doubles:
@@ -84,6 +85,37 @@ class Direct:
         if not len(self.interior):
             return inflow
         return np.full(inflow.shape, np.inf) if self.factors is None else self.factors.solve(inflow)
+
+
+def exact(system: System) -> "Exact | None":
+    """Exact elimination, if the system is small enough for it."""
+    inside = int(np.count_nonzero(system.interior))
+    small = inside <= MOST_NODES and inside * (inside + len(system.boundary)) <= MOST_CELLS
+    return Exact(system) if small else None
+
+
+def eliminate(shares: Doubles) -> Doubles:
+    """Remove the first c nodes one after another from a matrix (c, c + s) of weights; returns their pivots (c,).
+
+    A row then holds the probabilities with which a random walk goes on from a node to later nodes. The diagonal is not
+    used, and the first c columns are symmetric.
+    """
+    pivots = np.empty(len(shares))
+    for node, row in enumerate(shares):
+        row[: node + 1] = 0  # removed nodes, and itself
+        pivots[node] = row.sum()
+        row /= pivots[node]
+        near = node + 1 + np.flatnonzero(shares[node + 1 :, node])  # symmetric: its neighbours below
+        links = shares[near, node].copy()
+        shares[near] += links[:, None] * row
+        shares[near, near] = 0
+    return pivots
+
+
+def carry_on(shares: Doubles, heat: Doubles) -> None:
+    """Move heat (c or more, k) on from each of the c removed nodes, in place; a row is then all that came to a node."""
+    for node, row in enumerate(shares):
+        heat[node + 1 :] += np.outer(row[node + 1 : len(heat)], heat[node])
 
 
 class Exact:
@@ -107,15 +139,7 @@ class Exact:
         fewest_first = np.argsort(np.diff(rows.indptr), kind="stable")
         self.order, rows = inside[fewest_first], rows[fewest_first]
         self.shares = np.concatenate([rows[:, self.order].toarray(), rows[:, outside].toarray()], axis=1)
-        self.pivots = np.empty(len(self.order))
-        for node, row in enumerate(self.shares):
-            row[: node + 1] = 0  # removed nodes, and itself
-            self.pivots[node] = row.sum()
-            row /= self.pivots[node]
-            near = node + 1 + np.flatnonzero(self.shares[node + 1 :, node])  # symmetric: its neighbours below
-            links = self.shares[near, node].copy()
-            self.shares[near] += links[:, None] * row
-            self.shares[near, near] = 0
+        self.pivots = eliminate(self.shares)
 
     def solve(self, request: Request) -> Solution:
         """Find the equilibrium; see :class:`isotherm.equilibrium.solvers.system.Solver`."""
@@ -125,8 +149,7 @@ class Exact:
         inflow = np.zeros((count, values.shape[1]))
         if request.source is not None:
             inflow = request.source.everywhere(n)[self.order]
-            for node, row in enumerate(self.shares):  # heat moves on to the neighbours
-                inflow[node + 1 :] += np.outer(row[node + 1 : count], inflow[node])
+            carry_on(self.shares, inflow)
         x = np.concatenate([np.zeros((count, values.shape[1])), values - offset])
         for node in range(count - 1, -1, -1):
             x[node] = self.shares[node, node + 1 :] @ x[node + 1 :] + inflow[node] / self.pivots[node]
@@ -137,6 +160,13 @@ class Exact:
         away = with_closing(np.abs(x), closed).max(axis=0, initial=0)
         size = np.where(away > 0, away + np.abs(with_closing(offset[None], closed))[0], 0)
         eps = float(np.finfo(np.float64).eps)
-        error = float(largest_ratio((count + 1) * eps * size, spread))
-        bound = float(largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread))  # O'Cinneide, on relative errors
+        error = float(largest_ratio((count + 1) * eps * size, spread.usable))
+        bound = float(largest_ratio(2.0 * (count + 1) ** 3 * eps * size, spread.read))  # O'Cinneide, on relative errors
         return Solution(temperatures, self.name, 0, error, error, bound, tol is not None and error <= tol)
+
+    def flow(self, source: Source) -> Doubles:
+        """The heat that flows to each boundary node from a source in the interior, shape (s, k)."""
+        heat = np.zeros((self.shares.shape[1], source.inflow.shape[1]))
+        heat[: len(self.order)] = source.everywhere(len(self.system.degree))[self.order]
+        carry_on(self.shares, heat)
+        return heat[len(self.order) :]

@@ -21,7 +21,7 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import ratio
 from isotherm.equilibrium.solvers.interior import deviations
 from isotherm.equilibrium.solvers.iterative import PRECONDITIONED
-from isotherm.equilibrium.solvers.system import Request, Solution, Source, System, largest_ratio
+from isotherm.equilibrium.solvers.system import Request, Solution, Source, Spreads, System, largest_ratio, with_closing
 from isotherm.graphs import Csr
 from isotherm.kernels import Report, Stride
 
@@ -81,8 +81,10 @@ class Elimination:
             self._horizon = self.whole.verified_horizon(times)
         if not np.isfinite(self._horizon):
             return np.inf
-        rounding = self.whole.mean_rounding * np.abs(run.x[:, : run.columns]).max(initial=0)
-        return self._horizon * (run.residual + float(largest_ratio(rounding, run.spread())))
+        rounding = self.whole.mean_rounding * np.abs(run.x[:, : run.columns]).max(axis=0, initial=0)
+        spread = run.spread().read
+        bounds = with_closing((run.residuals + rounding)[None], len(spread) > run.columns)
+        return self._horizon * float(largest_ratio(bounds[0], spread))
 
 
 class _Run:
@@ -103,6 +105,7 @@ class _Run:
         self.watched = np.append(np.arange(self.columns), [self.width] if request.closed else []).astype(np.intp)
         self.iterations = 0
         self.error = self.residual = np.inf
+        self.residuals = np.full(self.columns, np.inf)  # the largest of each column, not relative to anything
         if request.start is not None:
             start = request.start[solver.numbering[solver.inside]]
             self.x[solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
@@ -119,22 +122,33 @@ class _Run:
 
     def finish(self) -> None:
         """Correct the temperatures until the error is below the tolerance, or rounding prevents further progress."""
+        descent = self._correct()
+        if self.error > self.tol and self.iterations < self.max_iter:  # rows alike up to rounding count as constant
+            self._measure(descent, self.spread().usable)
+
+    def _correct(self) -> "_Descent":
+        """The same; returns the last descent."""
         for dtype in self.solver.types:
             before = np.inf
             descent = _Descent(self.solver, self.closing.astype(dtype))
             while True:
-                spread = self.spread()
+                spread = self.spread().finest
                 self._find_excess()
-                residual = descent.aim(self.excess)
-                self.residual = float(largest_ratio(residual[: self.columns], spread[: self.columns]))
-                self.error = self._error(descent, spread)
+                self.residuals = descent.aim(self.excess)[: self.columns]
+                self._measure(descent, spread)
                 if self.error <= self.tol or self.iterations >= self.max_iter:
-                    return
+                    return descent
                 if not self.error < before / 2:
                     break
                 before = self.error
                 if self._improve(descent, spread):
                     self.x += descent.x
+        return descent
+
+    def _measure(self, descent: "_Descent", spread: Doubles) -> None:
+        """Set residual and error, relative to a spread."""
+        self.residual = float(largest_ratio(self.residuals, spread[: self.columns]))
+        self.error = self._error(descent, spread)
 
     def _error(self, descent: "_Descent", spread: Doubles) -> float:
         return float(largest_ratio(PRECONDITIONED * descent.stride.size[self.watched], spread))
@@ -146,13 +160,13 @@ class _Run:
         if self.source is not None:
             self.excess[:, : self.columns] -= self.source
 
-    def spread(self) -> Doubles:
+    def spread(self) -> Spreads:
         """The spread of each watched column over the output rows."""
         report = Report(*kernels.active.moments(self.closing.astype(np.float64), self.x, self.solver.threads))
         every = report.spread(len(self.x))[self.watched]
         whole = self.solver.whole
         if whole.output is None:
-            return every
+            return Spreads(every, every, np.float64)
         x = np.empty((len(whole.degree), self.columns))
         x[self.solver.numbering] = self.x[:, : self.columns]
         return whole.output_spread(lambda rows: x[rows], every, x.dtype, closed=len(every) > self.columns)

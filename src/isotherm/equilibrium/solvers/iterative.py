@@ -36,7 +36,7 @@ from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.interior import Block, Interior
-from isotherm.equilibrium.solvers.system import Request, Solution, Source, System, largest_ratio
+from isotherm.equilibrium.solvers.system import Request, Solution, Source, Spreads, System, largest_ratio
 from isotherm.kernels import Report
 
 SINGLE_TOL = 1e-4  # smaller tolerances need float64
@@ -73,9 +73,10 @@ class Convergence:
         n_interior: int,
     ) -> None:
         self.tol, self.watched, self.n_reached, self.eps, self.rounding = tol, watched, n_reached, eps, rounding
-        self.wide, self._slack = wide, min(max(n_interior / SMALL, 1.0), SLACK)
+        self.wide, self._n_interior, self._slack = wide, n_interior, min(max(n_interior / SMALL, 1.0), SLACK)
         self.residual = self.error = np.inf
-        self._narrowing: Doubles | None = None  # the spread that counts, relative to the one in reports
+        self._narrowing: Doubles | float = 1.0  # the spread that counts, relative to the one in reports,
+        self._read: Spreads | None = None  # and the one of the rows that are read, if known for the last iteration
         self._last: _Measured | None = None
         self.exhausted = False  # rounding prevents further progress
         self._path = [np.zeros(len(watched))]  # cumulative sums of the step sizes
@@ -98,27 +99,43 @@ class Convergence:
         """Record one iteration; ``horizon`` is an upper bound on the longest expected time to absorption."""
         watched = Report(*np.array(report)[:, self.watched])
         residual, spread = watched.residual, watched.spread(self.n_reached)
-        if self._narrowing is not None:
-            spread = spread * self._narrowing
+        spread, self._read = spread * self._narrowing, None
         self._path.append(self._path[-1] + watched.step)
         self.exhausted = not watched.step.any() and np.isfinite(horizon)
         bound = np.where(residual > 0, horizon * np.maximum(residual, TINY), 0)
         if self.wide:  # float64 itself may be too coarse for such weights, and a small residual may mean nothing
-            sums = horizon * ROUNDINGS * self.eps * np.maximum(watched.size, TINY)
-            bound = bound + np.where(watched.size > 0, sums, 0)
+            bound = bound + self._sums(horizon, watched.size)
         error = np.minimum(np.maximum(SAFETY * self._remaining(), bound / self._slack), bound)
         self._compare(_Measured(residual, error, bound, watched.size, spread, horizon))
 
     @property
     def in_doubt(self) -> bool:
-        """Whether the tolerance is met, but only relative to the spread in the reports; see `narrow`."""
-        return self.done and self._narrowing is None
+        """Whether the spread of the rows that are read is still to be measured after the last iteration."""
+        return self._read is None
 
-    def narrow(self, spread: Doubles) -> None:
+    def narrow(self, spread: Spreads) -> None:
         """From now on, measure errors relative to this spread instead of the one in the reports."""
         assert self._last is not None
-        self._narrowing = np.divide(spread, self._last.spread, out=np.ones(len(spread)), where=self._last.spread > 0)
-        self._compare(self._last._replace(spread=spread))
+        before, self._read = self._last.spread / self._narrowing, spread
+        self._narrowing = np.divide(spread.finest, before, out=np.ones(len(before)), where=before > 0)
+        self._compare(self._last._replace(spread=spread.finest))
+
+    def settle(self) -> None:
+        """If rounding prevents further progress, rows that are alike up to rounding count as constant."""
+        if self._last is not None and self._read is not None and self.exhausted:
+            self._compare(self._last._replace(spread=self._read.usable))
+
+    @property
+    def rounded(self) -> bool:
+        """Whether rounding errors may exceed the tolerance; in large systems most of them cancel out."""
+        if self._last is None:
+            return False
+        usual = self._sums(self._last.horizon, self._last.size) / (2 * ROUNDINGS * max(self._n_interior / SMALL, 1.0))
+        return float(largest_ratio(usual, self._last.spread)) > self.tol
+
+    def _sums(self, horizon: float, size: Doubles) -> Doubles:
+        """Bounds on the rounding errors of means, added up along walks to the boundary."""
+        return np.where(size > 0, horizon * ROUNDINGS * self.eps * np.maximum(size, TINY), 0)
 
     def _compare(self, measured: "_Measured") -> None:
         self._last, sizes = measured, np.array([measured.residual, measured.error])
@@ -129,9 +146,9 @@ class Convergence:
         """An upper bound on the error, with an allowance for rounding."""
         if self._last is None:
             return np.inf
-        last, size = self._last, self._last.size
-        sums = last.horizon * ROUNDINGS * self.eps * np.maximum(size, TINY)
-        return float(largest_ratio(last.bound + np.where(size > 0, sums + self.rounding, 0), last.spread))
+        last, spread = self._last, self._last.spread if self._read is None else self._read.read
+        rounding = self._sums(last.horizon, last.size) + np.where(last.size > 0, self.rounding, 0)
+        return float(largest_ratio(last.bound + rounding, spread))
 
     def _remaining(self) -> Doubles:
         """The estimate; infinite if there are too few iterations or the steps do not shrink."""
@@ -222,15 +239,26 @@ class Iterative(ABC):
         for iteration in self.iterate(block):
             iterations += 1
             convergence.update(iteration.report, iteration.horizon.bound)
-            if convergence.in_doubt and self.system.output is not None:
-                convergence.narrow(self._output_spread(block, iteration.report.spread(convergence.n_reached)))
+            if convergence.done:
+                self._narrow(block, iteration, convergence)
             if options.progress is not None:
                 options.progress(iterations, convergence.error)
             early = self.stop_early(iteration, convergence)
             coarse = block.dtype == np.float32 and tol is not None and SINGLE_EPS * iteration.horizon.so_far > tol
             if early or coarse or convergence.done or convergence.exhausted or iterations >= most:
                 break
-        return iterations, early or convergence.done or iterations >= most or tol is None
+        self._narrow(block, iteration, convergence)
+        convergence.settle()
+        done = convergence.done and not (block.dtype == np.float32 and convergence.rounded)
+        return iterations, early or done or iterations >= most or tol is None
+
+    def _narrow(self, block: Block, iteration: Iteration, convergence: Convergence) -> None:
+        """Measure the spread of the rows that are read, if only some are."""
+        if self.system.output is None or not convergence.in_doubt:
+            return
+        closed, every = bool(block.closing.any()), iteration.report.spread(convergence.n_reached)
+        watched = every[block.watch(closed)]
+        convergence.narrow(self.system.output_spread(block.at, watched, block.dtype, closed=closed))
 
     def _convergence(self, block: Block, tol: float | None, closed: bool) -> Convergence:
         interior, wide, eps = block.interior, self.system.wide, float(np.finfo(block.dtype).eps)
@@ -240,11 +268,6 @@ class Iterative(ABC):
             rounding = np.append(rounding, rounding.sum() + eps)
         watched = block.watch(closed)
         return Convergence(tol or 0.0, watched, n_reached, eps, rounding, wide=wide, n_interior=n_interior)
-
-    def _output_spread(self, block: Block, every: Doubles) -> Doubles:
-        """The spread of the watched columns over the output rows."""
-        closed = bool(block.closing.any())
-        return self.system.output_spread(block.at, every[block.watch(closed)], block.dtype, closed=closed)
 
     def _interior(self, dtype: type[np.floating]) -> Interior:
         if dtype not in self._interiors:

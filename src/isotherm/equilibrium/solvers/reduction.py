@@ -96,7 +96,7 @@ class Core:
             return every
         found = np.zeros((len(self._whole.degree), columns), x.dtype)
         found[self._numbering] = full[:, :columns]
-        return self._whole.output_spread(lambda rows: found[rows], every, x.dtype, closed=closed)
+        return self._whole.output_spread(lambda rows: found[rows], every, x.dtype, closed=closed).read
 
     def _report(self, full: Floats, closing: Floats) -> Report:
         return Report(*kernels.active.moments(closing, full, self._threads))

@@ -30,6 +30,29 @@ class Spread(Protocol):
         ...
 
 
+class Spreads(NamedTuple):
+    """What errors are relative to: the standard deviation of each column over the rows that are read, shape (k,)."""
+
+    read: Doubles
+    every: Doubles  # the same over all rows
+    dtype: DTypeLike  # in which temperatures are rounded
+
+    @property
+    def least(self) -> Doubles:
+        """Spreads that are smaller than this are rounding errors, shape (k,)."""
+        return CONSTANT * float(np.finfo(self.dtype).eps) * self.every
+
+    @property
+    def finest(self) -> Doubles:
+        """The spread, or the smallest that rounding does not hide: errors are not too large, relative to it."""
+        return np.maximum(self.read, self.least)
+
+    @property
+    def usable(self) -> Doubles:
+        """The spread, or that over all rows if the rows that are read are alike up to rounding."""
+        return np.where(self.read > self.least, self.read, self.every)
+
+
 class OutputRows(NamedTuple):
     """The rows of a lifted graph that are read; a node has the mean temperature of its reached copies."""
 
@@ -51,12 +74,16 @@ class OutputRows(NamedTuple):
         >>> OutputRows(2, (0, 3)).spread(lambda rows: copies[rows], np.ones(6, bool))
         array([1.])
         """
-        count, sums = 0, np.zeros((2, 1))
+        count, sums, middle = 0, np.zeros((2, 1)), None
         for first in range(0, self.nodes, CHUNK):
-            part = self.mean(rows, reached, slice(first, min(first + CHUNK, self.nodes)))
+            part = self.mean(rows, reached, slice(first, min(first + CHUNK, self.nodes))).astype(np.float64)
             values = np.column_stack([part, part.sum(axis=1)]) if closed else part
+            if not len(values):
+                continue
+            if middle is None:
+                middle = values.mean(axis=0)  # near the mean of all, so that squares do not cancel out
             count += len(values)
-            sums = sums + np.array([np.sum(values**power, axis=0, dtype=np.float64) for power in (1, 2)])
+            sums = sums + np.array([np.sum((values - middle) ** power, axis=0) for power in (1, 2)])
         mean, square = sums / max(count, 1)
         return np.sqrt(np.maximum(square - mean**2, 0))
 
@@ -113,18 +140,17 @@ class System:
         weights = self.conductance.weights
         return weights is not None and len(weights) > 0 and float(weights.max()) > WIDE * float(weights.min())
 
-    def spread(self, temperatures: Floats, *, closed: bool) -> Doubles:
-        """What the tolerance is relative to: the spread of each column (n, k), and of their sum if they are closed."""
+    def spread(self, temperatures: Floats, *, closed: bool) -> Spreads:
+        """The spread of each column (n, k), and of their sum if they are closed."""
         known = temperatures[self.reached]
         every = (np.column_stack([known, known.sum(axis=1)]) if closed else known).std(axis=0, dtype=np.float64)
         return self.output_spread(lambda rows: temperatures[rows], every, temperatures.dtype, closed=closed)
 
-    def output_spread(self, rows: Rows, every: Doubles, dtype: DTypeLike, *, closed: bool) -> Doubles:
-        """The spread over the output rows; falls back to the spread ``every`` over all rows if it vanishes."""
+    def output_spread(self, rows: Rows, every: Doubles, dtype: DTypeLike, *, closed: bool) -> Spreads:
+        """The spread over the output rows, given the spread ``every`` over all rows."""
         if self.output is None:
-            return every
-        read = self.output.spread(rows, self.reached, closed=closed)
-        return np.where(read > CONSTANT * np.finfo(dtype).eps * every, read, every)
+            return Spreads(every, every, dtype)
+        return Spreads(self.output.spread(rows, self.reached, closed=closed), every, dtype)
 
     @property
     def mean_degree(self) -> float:
@@ -279,6 +305,22 @@ def of_true_spread(bound: float) -> float:
     """
     # Temperatures that are off by at most b times their spread have a spread that is off by at most that.
     return bound / (1 - bound) if bound < 1 else np.inf
+
+
+def keep_within(temperatures: Floats, low: Doubles, high: Doubles) -> None:
+    """Clip columns in place to the range of the boundary temperatures, each (k,): the maximum principle.
+
+    Equilibrium is in this range, so no temperature moves away from it, and bounds on errors still hold.
+
+    >>> found = np.array([[-0.001, 0.5], [1.0, 0.7]])
+    >>> keep_within(found, np.zeros(2), np.array([1.0, 0.6]))
+    >>> found
+    array([[0. , 0.5],
+           [1. , 0.6]])
+    """
+    low, high = low.astype(temperatures.dtype), high.astype(temperatures.dtype)
+    alike = len(low) > 0 and (low == low[0]).all() and (high == high[0]).all()  # numbers are faster than arrays
+    np.clip(temperatures, *((low[0], high[0]) if alike else (low, high)), out=temperatures)
 
 
 def with_closing(values: Doubles, closed: bool) -> Doubles:

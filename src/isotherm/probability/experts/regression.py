@@ -4,10 +4,15 @@ The features of a node are its own row of X, or the mean rows PX and P^2 X of it
 of these, each scaled to length 1. They are needed for the seeds only. Logits of all nodes are P (P (X W)), with weights
 W of the columns: P^2 X is never formed for all nodes, and the lengths of its rows are estimated by random projections.
 With more columns than seeds, the inner products of the seeds are computed once, and serve whichever seeds are hidden.
+
+The loss is scikit-learn's: the log-loss of the seeds, plus the squared weights over 2 C; biases are not penalised. Rows
+are centered and rotated to their principal axes. With more columns than rows, the axes are found through the Gram
+matrix, the inner products of the rows, and the weights are sums over rows. On the principal axes the curvature of the
+loss is nearly diagonal. Scaled by it, Newton's method with conjugate gradient needs a few dozen products.
 """
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack, issparse
@@ -15,13 +20,15 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
 from isotherm.probability.experts.expert import Expert, Knowledge, Question, Rows, links, mean_weight
-from isotherm.probability.experts.logistic import fit_columns, fit_gram
+from isotherm.probability.optimise import Local, minimum
 from isotherm.seeds import Seeds
 
 C = 100.0  # inverse penalty, which gives well-calibrated probabilities on unit rows
 MOST_TAUGHT = 2000  # seeds that a regression is fitted to
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
+LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
+CURVATURE = 0.1  # typical p (1 - p), for the preconditioner
 PROJECTED, AT_ONCE = 64, 16  # random directions that estimate row lengths, and how many are applied at once
 
 
@@ -184,3 +191,78 @@ def _products(left: Any, right: Any) -> Doubles:
         one, other = (each[:, first : first + COLUMNS].astype(np.float32).toarray() for each in columns)
         found += one @ other.T
     return found
+
+
+class Weights(NamedTuple):
+    """A fitted regression."""
+
+    weights: Doubles  # (d, K) of the columns, or (s, K) of the rows whose weighted sums are the weights of the columns
+    bias: Doubles  # (K,)
+
+
+def fit_columns(rows: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights:
+    """Fit to rows (s, d) with classes ``codes`` (s,): logits are ``rows @ weights + bias``. Each class needs a row.
+
+    >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> found = fit_columns(rows, codes, 2, c=1.0)
+    >>> np.diff(rows @ found.weights + found.bias, axis=1).ravel().round(1)
+    array([-2. , -0.7,  0.7,  2. ])
+    """
+    mean = rows.mean(axis=0)
+    centered = rows - mean
+    squares, axes = _longest(centered.T @ centered)
+    weights, bias = _fit_on_axes(centered @ axes, squares, codes, n_classes, c)
+    whole = axes @ weights
+    return Weights(whole, bias - mean @ whole)
+
+
+def fit_gram(gram: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights:
+    """The same from the Gram matrix (s, s); the logits of a node are its inner products with the rows, times weights.
+
+    >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> found = fit_gram(rows @ rows.T, codes, 2, c=1.0)
+    >>> np.diff(rows @ rows.T @ found.weights + found.bias, axis=1).ravel().round(1)
+    array([-2. , -0.7,  0.7,  2. ])
+    """
+    mean = gram.mean(axis=0)
+    squares, axes = _longest(gram - mean - mean[:, None] + mean.mean())
+    lengths = np.sqrt(squares)
+    weights, bias = _fit_on_axes(axes * lengths, squares, codes, n_classes, c)
+    whole = (axes / lengths) @ weights
+    return Weights(whole, bias - mean @ whole)
+
+
+def _longest(products: Doubles) -> tuple[Doubles, Doubles]:
+    """The squared lengths of the principal axes, and the axes as columns; the shortest are dropped."""
+    squares, axes = np.linalg.eigh(products)
+    long = squares > max(LEAST_AXIS * squares.max(initial=0), np.finfo(np.float32).tiny)
+    return squares[long], axes[:, long]
+
+
+def _fit_on_axes(rows: Doubles, squares: Doubles, codes: Ints, n_classes: int, c: float) -> tuple[Doubles, Doubles]:
+    """Weights and biases for rows (s, r) in the coordinates of their principal axes."""
+    penalty = np.append(np.full(len(squares), 1 / c), 0)  # biases, in the last row, are free
+    scale = 1 / np.sqrt(CURVATURE * np.append(squares, len(rows)) + penalty)
+    columns, penalty = np.column_stack([rows, np.ones(len(rows))]) * scale, (penalty * scale**2)[:, None]
+    own = np.zeros((len(codes), n_classes))
+    own[np.arange(len(codes)), codes] = 1
+
+    def loss(x: Doubles) -> Local:
+        logits = columns @ x
+        logits -= logits.max(axis=1, keepdims=True)
+        powers = np.exp(logits)
+        sums = powers.sum(axis=1, keepdims=True)
+        found, pull = powers / sums, penalty * x
+        value = float(np.log(sums).sum() - np.vdot(logits, own) + np.vdot(pull, x) / 2)
+
+        def curve(step: Doubles) -> Doubles:
+            change = found * (columns @ step)
+            change -= found * change.sum(axis=1, keepdims=True)
+            return np.asarray(columns.T @ change + penalty * step)
+
+        return Local(value, columns.T @ (found - own) + pull, curve)
+
+    start = np.zeros((len(scale), n_classes))
+    start[-1] = np.log(own.mean(axis=0)) / scale[-1]
+    found = scale[:, None] * minimum(loss, start)
+    return found[:-1], found[-1]

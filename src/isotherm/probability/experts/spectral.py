@@ -2,7 +2,8 @@
 
 The leading eigenvectors of an average over neighbours place well-connected nodes close together. They are found by
 block iteration: filter a block of columns by a Chebyshev polynomial of the average, which amplifies the leading
-eigenvectors; make the columns orthogonal; repeat. Two rounds in single precision are enough.
+eigenvectors; make the columns orthogonal; repeat. Two rounds are enough. The columns start from random signs, drawn by
+the colours of the nodes, so the features do not depend on how nodes are numbered.
 
 The average is regularised by adding to each node a few neighbours of value 0. Without this, the leading eigenvectors of
 a sparse graph belong to small parts that are attached to the rest by a single edge.
@@ -17,15 +18,18 @@ from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
+from isotherm.graphs.colours import distinct_colours
 from isotherm.probability.experts.expert import Expert, Knowledge, links, mean_weight
 from isotherm.probability.experts.regression import MeanFeatures, Regression
 
-BLOCKS, LARGE = 2, 20_000  # blocks of columns; graphs with more nodes than LARGE get one
+SMALL, LARGE = 256, 20_000  # nodes: up to SMALL all eigenvectors are found, beyond LARGE in single precision
+BLOCKS = 2  # blocks of columns; one beyond LARGE
 COLUMNS = kernels.WIDTHS[-1]  # columns of a block
 REGULARISATION = 0.02  # zero-valued pseudo-degree, in mean degrees
 ROUNDS, DEGREE = 2, 10  # rounds of the iteration; Chebyshev degree
 LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # clip range and safety factor of the filter cut-off
-LEAST_SQUARE = 1e-7  # columns with a smaller relative squared length are numerically dependent
+EQUAL = 1e-9  # eigenvalues that differ by less are equal
+LEAST_SQUARE = 1e-3  # columns with a smaller relative squared length are numerically dependent
 SPECTRAL_C = 5.0  # inverse penalty of the regression on the spectrum
 
 
@@ -60,7 +64,8 @@ class Structure:
         if self._found is None:
             rows = spectral_features(self.graph, options)
             lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-            np.divide(rows, lengths, out=rows, where=lengths > 0)
+            some = lengths > np.sqrt(np.finfo(rows.dtype).eps) * lengths.max(initial=0)  # shorter ones are noise
+            rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=some)
             self._found = rows, degree_features(self.graph)
         return self._found
 
@@ -68,7 +73,10 @@ class Structure:
 def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = None) -> Floats:
     """(n, d) the leading eigenvectors of the regularised average except the first, times their eigenvalues."""
     spectrum = _Spectrum(graph, options)
-    x = spectrum.start(blocks or (BLOCKS if graph.n_nodes <= LARGE else 1))
+    blocks = blocks or (BLOCKS if graph.n_nodes <= LARGE else 1)
+    if graph.n_nodes <= SMALL:
+        return spectrum.exact(blocks * COLUMNS)
+    x = spectrum.start(blocks)
     low, means = 0.0, spectrum.averages(x)
     for _ in range(ROUNDS):
         x = spectrum.orthogonal(spectrum.filtered(x, means, low))
@@ -88,23 +96,35 @@ def degree_features(graph: Graph) -> Doubles:
 
 
 class _Spectrum:
-    """The regularised average of a graph, applied to blocks of columns: arrays (n, 16) in single precision.
+    """The regularised average of a graph, applied to blocks of columns: arrays (n, 16).
 
-    It is symmetric in the inner product that weights nodes by their regularised degree.
+    It is symmetric in the inner product that weights nodes by their regularised degree. Up to `LARGE` nodes it is in
+    double precision. In single precision, rounding errors in features would depend on the order of the nodes.
     """
 
     def __init__(self, graph: Graph, options: SolveOptions) -> None:
-        csr = links(graph)
+        self.graph, csr = graph, links(graph)
+        self.dtype = np.dtype(np.float64 if graph.n_nodes <= LARGE else np.float32)
         degrees = csr.sums
-        self.degrees = (degrees + REGULARISATION * (degrees.mean() or 1)).astype(np.float32)
+        self.degrees = (degrees + REGULARISATION * (degrees.mean() or 1)).astype(self.dtype)
         scale = np.divide(1, self.degrees, out=np.zeros_like(self.degrees), where=degrees > 0)
-        self.average = Averaging(csr, scale, n_threads=options.threads)
+        self.average = Averaging(csr, scale, dtype=self.dtype, n_threads=options.threads)
+
+    def exact(self, count: int) -> Doubles:
+        """The features from all eigenvectors, with fewer than ``count`` columns: equal eigenvalues stay together."""
+        root = np.sqrt(self.degrees)
+        matrix = self.average.to_scipy().toarray() * root[:, None] / root  # symmetric
+        values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
+        first = values[-count] if count <= len(values) else 0.0
+        leading = np.flatnonzero(values[:-1] > max(first, 0) + EQUAL)[::-1]
+        return np.asarray(vectors[:, leading] / root[:, None] * values[leading])
 
     def start(self, blocks: int) -> list[Floats]:
-        """Random blocks, and a constant first column."""
-        rng, n = np.random.default_rng(0), len(self.degrees)
-        count = min(blocks, -(-n // COLUMNS))
-        x = [rng.standard_normal((n, COLUMNS), dtype=np.float32) for _ in range(count)]
+        """Blocks of random signs, and a constant first column."""
+        colours = distinct_colours(self.graph)
+        count = min(blocks, -(-len(colours) // COLUMNS))
+        bits = np.unpackbits(colours.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
+        x = [2 * part[:, :COLUMNS].astype(self.dtype) - 1 for part in np.hsplit(bits, 64 // COLUMNS)[:count]]
         x[0][:, 0] = 1
         return x
 
@@ -117,10 +137,10 @@ class _Spectrum:
 
         ``means`` are the averages of x.
         """
-        center, radius = np.float32((low - 1) / 2), np.float32((low + 1) / 2)
+        center, radius = self.dtype.type((low - 1) / 2), self.dtype.type((low + 1) / 2)
         return [self._filtered(*pair, center, radius) for pair in zip(x, means, strict=True)]
 
-    def _filtered(self, before: Floats, mean: Floats, center: np.float32, radius: np.float32) -> Floats:
+    def _filtered(self, before: Floats, mean: Floats, center: Any, radius: Any) -> Floats:
         now: Floats = (mean - center * before) / radius
         doubled, shift = self.average.times(float(2 / radius)), 2 * center / radius
         for _ in range(DEGREE - 1):
@@ -151,7 +171,7 @@ class _Spectrum:
 
     def turned(self, x: list[Floats], turn: Doubles) -> Floats:
         """(n, d) the product of all columns with the matrix ``turn``."""
-        parts = np.split(turn.astype(np.float32), len(x))
+        parts = np.split(turn.astype(self.dtype), len(x))
         found: Floats = x[0] @ parts[0]
         for block, part in zip(x[1:], parts[1:], strict=True):
             found += block @ part

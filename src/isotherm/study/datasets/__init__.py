@@ -20,7 +20,7 @@ from isotherm.errors import Option, ParameterError, warn
 from isotherm.files import cache_folder
 from isotherm.study.datasets.catalogue import CATALOGUE
 from isotherm.study.datasets.download import Amount, DownloadError, fetch_file
-from isotherm.study.datasets.sources import Dataset, StandInWarning, debian_packages, karate_club, read_graph_file
+from isotherm.study.datasets.sources import Dataset, StandInWarning, debian_packages, karate_club, read_npz_graph
 
 __all__ = [
     "Dataset",
@@ -63,13 +63,13 @@ def load(name: str, *, data: str | os.PathLike[str] | None = None, stand_in: boo
     if files is None and stand_in and given is not None and (other := _stand_in(key, given)) is not None:
         message = f"{key} is not there: {other} stands in for it"
         warn(message, StandInWarning)
-        return replace(read_graph_file(given / f"{other}.npz"), stand_in_for=key)
+        return replace(read_npz_graph(given / f"{other}.npz"), stand_in_for=key)
     if files is None:
         fetch(key, data=data)
         files = _files(key, data)
     assert files is not None  # they were fetched
     npz = files.get(f"{key}.npz")
-    return CATALOGUE[key].read(files) if npz is None else read_graph_file(npz)
+    return CATALOGUE[key].read(files) if npz is None else read_npz_graph(npz)
 
 
 def at_hand(name: str, *, data: str | os.PathLike[str] | None = None) -> str | None:

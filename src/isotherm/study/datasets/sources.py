@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array, csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 
 from isotherm.graphs import Graph
+from isotherm.graphs.untrusted import sparse_of_arrays
 from isotherm.study.datasets.archives import read_gzip, read_npy, read_npz, read_tar
 from isotherm.study.datasets.pickles import load_pickle
 
@@ -110,13 +111,13 @@ def debian_packages() -> Dataset:
     ['shells', 'games']
     """
     with as_file(files("isotherm.study.datasets") / "data" / "debian_bookworm.npz") as path:
-        read = read_graph_file(path, name="Debian packages")
+        read = read_npz_graph(path, name="Debian packages")
     assert read.label_names is not None
     sections = read.label_names.astype(object)
     return Dataset(read.name, read.graph, sections[read.labels])
 
 
-def read_graph_file(path: Path, *, name: str | None = None) -> Dataset:
+def read_npz_graph(path: Path, *, name: str | None = None) -> Dataset:
     """The graph in an ``.npz`` file of NumPy.
 
     Arrays: ``row`` and ``col`` (the ends of each edge, listed once), ``n``, ``directed``, ``labels`` (-1 where
@@ -181,16 +182,9 @@ def read_netset(
 def sparse_matrix(arrays: dict[str, NDArray[Any]], name: str) -> csr_array:
     """The matrix that SciPy saved in the arrays of an npz file."""
     try:
-        kind = arrays["format"].item()
-        kind = kind.decode() if isinstance(kind, bytes) else kind
-        shape = tuple(int(size) for size in arrays["shape"])
-        if kind == "csr":
-            return csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-        if kind == "coo":
-            return coo_array((arrays["data"], (arrays["row"], arrays["col"])), shape=shape).tocsr()
+        return csr_array(sparse_of_arrays(arrays))
     except (KeyError, ValueError, AttributeError) as error:
         raise ValueError(f"{name} is not a sparse matrix: {error}") from None
-    raise ValueError(f"{name} is a sparse matrix of format {kind!r}; only csr and coo are read")
 
 
 def _renamed(graph: Graph, names: Any) -> Graph:
