@@ -29,6 +29,7 @@ from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
 from isotherm.probability.learning import Learnt, Panel, learn, rough_solver
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
+from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -189,12 +190,7 @@ class Fit:
         Sets go by the scores of the decision, so that a set that is not empty has the label of the node.
         """
         outcome = self.one_label("predict_set")
-        if self.settings.calibration is None:
-            raise ParameterError(
-                "prediction sets need hidden seeds, but {none}: set {auto}",
-                none=Option("calibration", None),
-                auto=Option("calibration", "auto"),
-            )
+        self.need_hidden_seeds("prediction sets")
         scores = self.chances if outcome.decision is None else outcome.scores
         with np.errstate(invalid="ignore"):
             sets = scores >= self.calibration.least_score(coverage)
@@ -202,6 +198,16 @@ class Fit:
         held = self.seeds.held
         sets[held.nodes] = held.values() > 0
         return sets
+
+    def need_hidden_seeds(self, what: str) -> None:
+        """Refuse what goes by hidden seeds if none are to be hidden."""
+        if self.settings.calibration is None:
+            raise ParameterError(
+                "{what} need hidden seeds, but {none}: set {auto}",
+                what=what,
+                none=Option("calibration", None),
+                auto=Option("calibration", "auto"),
+            )
 
     @property
     def experts(self) -> dict[str, float]:
@@ -228,7 +234,7 @@ class Fit:
         """The outcome, for an attribute of this name that needs one label per node and all scores."""
         self.outcome.need_all(name)
         if isinstance(self.outcome, LabelSets):
-            raise ValueError(
+            raise ParameterError(
                 f"{name} is for seeds with one label each: hide some labels to see how well others are found"
             )
         return self.outcome
@@ -332,8 +338,7 @@ def _decide(
     graph, options = problem.graph, settings.solving
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
-    one_class = seeds.n_classes == 1  # then nothing is to be told apart, and evidence says nothing
-    panel = None if evidence is None or one_class else Panel(evidence, graph, seeds, options)
+    panel = _panel(evidence, graph, seeds, options)
     learnt, earlier = None, _taught(before, settings)
     if earlier is not None and not (evidence is not None and evidence.beyond_links):
         learnt = earlier.moved(seeds, field.mean, panel)
@@ -348,6 +353,21 @@ def _decide(
     decision = FittedDecision.of(settings.decision, chances, seeds, graph, weights)
     outcome = OneLabel(solution, seeds, chances=chances, decision=decision)
     return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
+
+
+def _panel(evidence: Evidence | None, graph: Graph, seeds: Seeds, options: SolveOptions) -> Panel | None:
+    """The experts besides heat; with one class, nothing is to be told apart."""
+    return None if evidence is None or seeds.n_classes == 1 else Panel(evidence, graph, seeds, options)
+
+
+def hide_every_seed(fit: Fit, evidence: Evidence | None) -> Trial:
+    """The trial of a fit if every seed is hidden once, unless it is the only one of its class.
+
+    A fit with many seeds hides only as many as it needs. ``evidence`` is that of the fit.
+    """
+    solve = rough_solver(fit.problem, fit.outcome.solution, fit.options, fit.field.neighbours)
+    panel = _panel(evidence, fit.graph, fit.seeds, fit.options)
+    return learn(fit.field, fit.graph, fit.seeds, solve, panel=panel, every=True).trial
 
 
 def _taught(before: Fit | None, settings: Settings) -> Learnt | None:

@@ -70,7 +70,13 @@ class HiddenSeeds:
 
 
 def hide_seeds(
-    seeds: Seeds, graph: Graph, solve: Solve, *, label: HiddenLabels | None = None, need_warmest: bool = False
+    seeds: Seeds,
+    graph: Graph,
+    solve: Solve,
+    *,
+    label: HiddenLabels | None = None,
+    need_warmest: bool = False,
+    every: bool = False,  # hide all folds, even if fewer would be enough
 ) -> HiddenSeeds:
     """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
 
@@ -79,9 +85,8 @@ def hide_seeds(
     shared, groups = _grouped(seeds, graph)
     dealt = [hidden for fold in range(FOLDS) if len(hidden := shared[groups % FOLDS == fold])]
     sample = _sampled(seeds, graph)
-    needed = next(
-        (count for count in range(1, len(dealt)) if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS
-    )
+    few = () if every else range(1, len(dealt))
+    needed = next((count for count in few if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS)
     folds = tuple(_fold(seeds, hidden, sample, solve, label, need_warmest) for hidden in dealt[:needed])
     n_lone = len(seeds.codes) - len(shared)
     if needed == 1 and folds:

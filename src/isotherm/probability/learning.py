@@ -154,10 +154,11 @@ def learn(
     *,
     panel: Panel | None = None,  # the experts besides heat
     label: HiddenLabels | None = None,  # a rule on temperatures, if it decides the labels; it labels the hidden seeds
+    every: bool = False,  # hide every seed that may be hidden, even if fewer would be enough
 ) -> Learnt:
     """Hide seeds, and fit calibration and weights of experts to them."""
     clustered = panel is not None and panel.evidence.clustered
-    hidden = hide_seeds(seeds, graph, solve, label=label, need_warmest=clustered)
+    hidden = hide_seeds(seeds, graph, solve, label=label, need_warmest=clustered, every=every)
     calibration, trial = calibrate(hidden, field, seeds)
     if panel is None:
         return Learnt(seeds, calibration, trial)
