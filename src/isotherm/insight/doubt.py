@@ -110,7 +110,7 @@ def doubtful_seeds(
 ) -> DoubtfulSeeds:
     """The seeds whose given labels look wrong, the most doubtful first."""
     _check(fit, k)
-    trial, seeds = _whole_trial(fit, evidence), fit.seeds
+    trial, seeds = whole_trial(fit, evidence), fit.seeds
     judged = np.flatnonzero(trial.known)
     codes, chances = trial.codes[judged], trial.probabilities[judged]
     own, guesses = chances[np.arange(len(codes)), codes], best_codes(chances)
@@ -138,7 +138,7 @@ def _check(fit: Fit, k: Any) -> None:
         raise ParameterError("{given}, but it must be at least 1", given=Option("k", k))
 
 
-def _whole_trial(fit: Fit, evidence: Callable[[Seeds], Evidence | None]) -> Trial:
+def whole_trial(fit: Fit, evidence: Callable[[Seeds], Evidence | None]) -> Trial:
     """The trial of the fit, if it has all seeds that may be hidden, as they are now; else a new one."""
     seeds, learnt = fit.seeds, fit.learnt
     shared = hideable(seeds.codes)
