@@ -56,6 +56,9 @@ class NodeClassifier(GraphClassifier):
         see :class:`DirichletClassifier`.
     verbose : bool
         Whether `fit` and `update` show their progress: a bar on a terminal and in notebooks, else lines.
+    class_sizes : mapping, optional
+        Known shares of classes among all nodes, such as ``{"fraud": 0.02}``. The odds of classes are then multiplied by
+        factors such that the means of probabilities are these shares; other classes share the rest in proportion.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class NodeClassifier(GraphClassifier):
         max_memory: int | None = None,
         threshold: str | float | None = "auto",
         verbose: bool = False,
+        class_sizes: Mapping[Any, float] | None = None,
     ) -> None:
         self.decision = decision
         self.class_weight = class_weight
@@ -111,6 +115,7 @@ class NodeClassifier(GraphClassifier):
         self.max_memory = max_memory
         self.threshold = threshold
         self.verbose = verbose
+        self.class_sizes = class_sizes
 
     def fit(
         self,

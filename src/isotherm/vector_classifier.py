@@ -44,7 +44,7 @@ class VectorClassifier(NodeClassifier):
         Whether to divide each column by its standard deviation first.
     recall : float
         The least share of true neighbours to be found in a large table; 1 for an exact search.
-    decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory, threshold, verbose
+    decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory, threshold, verbose, class_sizes
         As in :class:`NodeClassifier`.
 
     Attributes
@@ -86,11 +86,13 @@ class VectorClassifier(NodeClassifier):
         max_memory: int | None = None,
         threshold: str | float | None = "auto",
         verbose: bool = False,
+        class_sizes: Mapping[Any, float] | None = None,
     ) -> None:
         super().__init__(
             *(decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory),
             threshold=threshold,
             verbose=verbose,
+            class_sizes=class_sizes,
         )
         self.k = k
         self.metric = metric

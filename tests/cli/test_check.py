@@ -83,7 +83,7 @@ def test_labels_inside_a_graph_and_saved_models_are_checked_too(run: Run) -> Non
     [
         (("club.csv",), "SEEDS is missing"),
         (("club.csv", "members.csv", "3"), "leave it out"),
-        (("club.csv", "members.csv", "--rule", "centered", "--no-confidence"), "need hidden seeds, but --no-confidence"),
+        (("club.csv", "members.csv", "--rule", "centered", "--no-confidence"), "hidden seeds, but --no-confidence"),
         (("club.csv", "members.csv", "--multi-label"), "one label each"),
         (("club.csv", "members.csv", "--safe-cells"), "--safe-cells is for a table"),
         (("club.csv", "members.csv", "--json", "-o", "-"), "both for standard output"),

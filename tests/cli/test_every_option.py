@@ -95,6 +95,7 @@ PATHS = {
 # By default, for all commands.
 PROBES = {
     "--class": probe("--class", "b"),
+    "--class-sizes": probe("--class-sizes", "a=0.1"),
     "--class-weight": probe("--class-weight", "a=50"),
     "--confusion": probe("--confusion"),
     "--data": probe("--data", "nowhere"),
@@ -232,7 +233,7 @@ def commands() -> set[str]:
     return {f"{name} {each}".strip() for name in names for each in inner[name] or [""]}
 
 
-SLOW = {"explain files", "suggest files", "check files", "explore files", "plot files", "evaluate files", "compare files"}
+SLOW = {f"{name} files" for name in ("explain", "suggest", "check", "explore", "plot", "evaluate", "compare")}
 CASES = [
     pytest.param(
         path,

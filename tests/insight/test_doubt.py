@@ -140,5 +140,5 @@ def test_what_cannot_be_judged_is_refused() -> None:
     clf = iso.NodeClassifier().fit(graph, labels)
     with pytest.raises(ValueError, match="k=0, but it must be at least 1"):
         clf.doubtful_seeds(0)
-    with pytest.raises(TypeError, match="k=1.5, but it must be an integer"):
+    with pytest.raises(TypeError, match=r"k=1\.5, but it must be an integer"):
         clf.doubtful_seeds(1.5)  # type: ignore[arg-type]

@@ -113,7 +113,7 @@ def doubtful_seeds(
     trial, seeds = whole_trial(fit, evidence), fit.seeds
     judged = np.flatnonzero(trial.known)
     codes, chances = trial.codes[judged], trial.probabilities[judged]
-    own, guesses = chances[np.arange(len(codes)), codes], best_codes(chances)
+    own, guesses = chances[np.arange(len(codes)), codes], best_codes(chances, fit.options.threads)
     order = np.lexsort((trial.nodes[judged], own))
     chosen = order[guesses[order] != codes[order]] if k is None else order[:k]
     nodes = trial.nodes[judged]

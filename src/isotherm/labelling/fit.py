@@ -24,6 +24,7 @@ from isotherm.labelling.outcomes import BestScores, OneLabel, at_codes, best_cod
 from isotherm.labelling.rules import Decision, FittedDecision, Rule, class_factors
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration, CalibrationWarning
+from isotherm.probability.class_sizes import known_sizes, resized, size_factors
 from isotherm.probability.evidence import Evidence, EvidenceWarning
 from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
@@ -121,6 +122,7 @@ class Fit:
             return learnt.calibration
         trial, labels, scores = learnt.trial, learnt.trial.codes, None
         if trial.n_known and outcome.decision is not None:
+            trial = trial._replace(probabilities=resized(trial.probabilities, outcome.factors))
             scores = outcome.decision.scores(trial.probabilities)
             labels = np.where(trial.known, best_codes(scores), -1)
         elif trial.n_known and trial.labels is not None:
@@ -160,7 +162,8 @@ class Fit:
         return self.chances if weights is None else self._chances_of_new(weights)
 
     def _chances_of_new(self, weights: csr_array) -> Doubles:
-        return self.learnt.of_new_nodes(weights, self.outcome.temperatures, self.seeds, self.odds)
+        found = self.learnt.of_new_nodes(weights, self.outcome.temperatures, self.seeds, self.odds)
+        return resized(found, self.one_label("predict_proba").factors)
 
     @property
     def confidence(self) -> Any:
@@ -223,12 +226,13 @@ class Fit:
 
     def outcome_by(self, rule: Rule | Decision) -> OneLabel:
         """The same temperatures or probabilities, labelled by another rule or decision."""
-        solution = self.one_label("temperatures_").solution
+        present = self.one_label("temperatures_")
         if isinstance(rule, Rule):
-            return OneLabel(solution, self.seeds, rule)
-        factors = class_factors(self.settings.class_weight, self.seeds)
-        decision = FittedDecision.of(rule, self.chances, self.seeds, self.problem.graph, factors)
-        return OneLabel(solution, self.seeds, chances=self.chances, decision=decision)
+            return OneLabel(present.solution, self.seeds, rule)
+        weights = class_factors(self.settings.class_weight, self.seeds)
+        decision = FittedDecision.of(rule, self.chances, self.seeds, self.problem.graph, weights)
+        chances, factors = self.chances, present.factors
+        return OneLabel(present.solution, self.seeds, chances=chances, decision=decision, factors=factors)
 
     def one_label(self, name: str) -> OneLabel:
         """The outcome, for an attribute of this name that needs one label per node and all scores."""
@@ -346,12 +350,16 @@ def _decide(
         solve = rough_solver(problem, solution, options, field.neighbours)
         learnt = learn(field, graph, seeds, solve, panel=panel)
     chances, odds = learnt.probabilities(field, panel)
-    held = seeds.held
+    held, sizes, factors = seeds.held, known_sizes(settings.class_sizes, seeds), None
     chances[held.nodes] = held.values()
+    if sizes is not None:
+        factors = size_factors(chances, sizes, seeds)
+        chances = resized(chances, factors)
+        chances[held.nodes] = held.values()
     assert settings.decision is not None
     weights = class_factors(settings.class_weight, seeds)
     decision = FittedDecision.of(settings.decision, chances, seeds, graph, weights)
-    outcome = OneLabel(solution, seeds, chances=chances, decision=decision)
+    outcome = OneLabel(solution, seeds, chances=chances, decision=decision, factors=factors)
     return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
 
 
@@ -405,6 +413,11 @@ def _keeps_all_scores(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
 def _check_applicable(graph: Graph, seeds: Seeds, settings: Settings) -> None:
     """Refuse settings that do not work with these seeds."""
     class_factors(settings.class_weight, seeds)  # refuses unknown labels before any work
+    known_sizes(settings.class_sizes, seeds)
+    if settings.class_sizes is not None and not has_probabilities(graph, seeds, settings):
+        reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
+        message = "{sizes} needs probabilities, but there are none, since {reason}: leave it out"
+        raise ParameterError(message, sizes=Option("class_sizes"), reason=reason)
     if seeds.several and settings.stop == "labels":
         raise ParameterError(
             "{stop} is for seeds with one label each: use {instead}",
