@@ -76,7 +76,7 @@ def test_new_nodes_follow_the_sizes_too() -> None:
     rows = graph.adjacency[:50]
     plain, sized = (iso.NodeClassifier(class_sizes=sizes).fit(graph, seeds) for sizes in (None, {"a": 0.9}))
     before, after = (clf.predict_proba(rows) for clf in (plain, sized))
-    factors = sized.fitted_.outcome.factors
+    factors = sized.fitted_.one_label("factors").factors
     np.testing.assert_allclose(after, resized(before, factors))
     assert after[:, 0].mean() > before[:, 0].mean()
     assert sized.predict_set().shape == (600, 3)
