@@ -118,7 +118,7 @@ class VectorClassifier(NodeClassifier):
             The table.
         y : array, Series or mapping
             One label for each row, with -1, None or NaN where it is unknown; or ``{row number: label}``.
-        evidence : {"auto", "spectral", None}, array, data frame or mapping
+        evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
             As in :meth:`NodeClassifier.fit`, but by default the columns of the table are the evidence. None to go by
             the graph alone.
         seed_weight, features, progress

@@ -44,7 +44,7 @@ def test_factors_are_those_of_alternating_scaling(sharpness: float) -> None:
     chances /= chances.sum(axis=1, keepdims=True)
     sizes = np.array([0.05, 0.15, 0.3, 0.5])
     no_seeds = Seeds(np.empty(0, np.int64), np.empty(0, np.int64), np.arange(4))
-    found = resized(chances, size_factors(chances, sizes, no_seeds))
+    found = resized(chances, size_factors(chances, dict(enumerate(sizes)), no_seeds))
     np.testing.assert_allclose(found.mean(axis=0), sizes, atol=1e-8)
     np.testing.assert_allclose(found, scaled_in_turn(chances, sizes), atol=1e-6)
 

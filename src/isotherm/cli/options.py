@@ -376,7 +376,7 @@ class Fitting:
         option("Known shares of classes among all nodes, such as fraud=0.02,bot=0.1.", "LABEL=X", group=SOLVING),
     ] = ()
     evidence: Annotated[
-        Literal["auto", "spectral", "none"],
+        Literal["auto", "spectral", "compatibility", "none"],
         option("Whether the spectrum of the graph and its degrees count besides heat.", "NAME", group=SOLVING),
     ] = "auto"
     solving: Solving = Solving()

@@ -350,10 +350,10 @@ def _decide(
         solve = rough_solver(problem, solution, options, field.neighbours)
         learnt = learn(field, graph, seeds, solve, panel=panel)
     chances, odds = learnt.probabilities(field, panel)
-    held, sizes, factors = seeds.held, known_sizes(settings.class_sizes, seeds), None
+    held, factors = seeds.held, None
     chances[held.nodes] = held.values()
-    if sizes is not None:
-        factors = size_factors(chances, sizes, seeds)
+    if settings.class_sizes is not None:
+        factors = size_factors(chances, settings.class_sizes, seeds)
         chances = resized(chances, factors)
         chances[held.nodes] = held.values()
     assert settings.decision is not None
@@ -413,17 +413,19 @@ def _keeps_all_scores(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
 def _check_applicable(graph: Graph, seeds: Seeds, settings: Settings) -> None:
     """Refuse settings that do not work with these seeds."""
     class_factors(settings.class_weight, seeds)  # refuses unknown labels before any work
-    known_sizes(settings.class_sizes, seeds)
-    if settings.class_sizes is not None and not has_probabilities(graph, seeds, settings):
-        reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
-        message = "{sizes} needs probabilities, but there are none, since {reason}: leave it out"
-        raise ParameterError(message, sizes=Option("class_sizes"), reason=reason)
     if seeds.several and settings.stop == "labels":
         raise ParameterError(
             "{stop} is for seeds with one label each: use {instead}",
             stop=Option("stop", "labels"),
             instead=Option("stop", "error"),
         )
+    if settings.class_sizes is None:
+        return
+    known_sizes(settings.class_sizes, seeds)  # likewise
+    if not has_probabilities(graph, seeds, settings):
+        reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
+        message = "{sizes} needs probabilities, but there are none, since {reason}: leave it out"
+        raise ParameterError(message, sizes=Option("class_sizes"), reason=reason)
 
 
 def _warn_about_memory(graph: Graph, seeds: Seeds, settings: Settings) -> None:

@@ -23,13 +23,11 @@ from isotherm.seeds import Seeds
 ROUNDING = 1e-6  # how far the sizes of all classes may be from 1 in sum
 
 
-def known_sizes(class_sizes: Mapping[Any, float] | None, seeds: Seeds) -> Doubles | None:
-    """(K,) the share of each class among the nodes, NaN where it is unknown; None if no sizes are given.
+def known_sizes(class_sizes: Mapping[Any, float], seeds: Seeds) -> Doubles:
+    """(K,) the share of each class among the nodes, NaN where it is unknown.
 
     Raises `ParameterError` for a label that no seed has, and for shares that do not add up.
     """
-    if class_sizes is None:
-        return None
     places = {label: place for place, label in enumerate(seeds.classes.tolist())}
     sizes = np.full(seeds.n_classes, np.nan)
     for label, size in class_sizes.items():
@@ -47,13 +45,13 @@ def known_sizes(class_sizes: Mapping[Any, float] | None, seeds: Seeds) -> Double
     return sizes
 
 
-def size_factors(chances: Doubles, sizes: Doubles, seeds: Seeds) -> Doubles:
+def size_factors(chances: Doubles, class_sizes: Mapping[Any, float], seeds: Seeds) -> Doubles:
     """(K,) the factors for the odds of the classes, such that the means of probabilities are the known sizes.
 
     ``chances`` (n, K) are the probabilities of all nodes, which for held seeds are fixed; zero rows, about which
-    nothing is known, do not count. Sizes are as `known_sizes` gives them.
+    nothing is known, do not count.
     """
-    group, targets = _groups(sizes)
+    group, targets = _groups(known_sizes(class_sizes, seeds))
     held = seeds.held.nodes
     free = np.delete(chances, held, axis=0)
     free = free[free.any(axis=1)]
@@ -61,7 +59,7 @@ def size_factors(chances: Doubles, sizes: Doubles, seeds: Seeds) -> Doubles:
     wanted = targets * (len(free) + len(held)) - np.bincount(group, fixed)
     _check_feasible(wanted, targets, group, seeds)
     if not len(free):
-        return np.ones(len(sizes))
+        return np.ones(seeds.n_classes)
     merged = np.stack([free[:, group == each].sum(axis=1) for each in range(len(targets))])  # (G, m)
     logs = _log_factors(merged, wanted)
     return np.exp(logs - logs.mean())[group]

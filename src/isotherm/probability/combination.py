@@ -18,7 +18,10 @@ from isotherm.probability.optimise import Local, bounded_minimum
 
 PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
 PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
-BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weights where no seed can be hidden
+BLIND = {  # weights where no seed can be hidden
+    **{"heat": 0.5, "majority": 1.0},
+    **dict.fromkeys(("spectrum", "degree", "compatibility"), 0.0),
+}
 MOST_WEIGHT = 3.0
 LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
 

@@ -16,7 +16,7 @@ from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import has_index, index_of_nodes
 
-AUTO, SPECTRAL = "auto", "spectral"
+AUTO, SPECTRAL, COMPATIBILITY = "auto", "spectral", "compatibility"
 MOST_ENTRIES, MOST_NODES, MOST_STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_000  # limits of structure by default
 MOST_ODDS = 50_000_000  # nodes times classes; beyond, the columns of a table are left out
 ID_COLUMNS = ("node", "id", "node_id")  # names of the column of node ids in a table
@@ -34,6 +34,7 @@ class Evidence:
     opinion: Doubles | None = None  # (n, K) probabilities of the classes by another model; NaN rows where it has none
     structure: Structure | None = None  # the features of the graph itself, if they are to be used
     prior: Mapping[str, float] = field(default_factory=dict)  # prior weights of experts, where unusual
+    compatibility: bool = False  # whether to learn which classes are neighbours of which
     clustered: bool = False  # classes are clusters, as among nearest rows: neighbours have the same labels
 
     @classmethod
@@ -68,11 +69,12 @@ def read_evidence(features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> E
     if not isinstance(evidence, str):
         opinion = None if evidence is None else _read_opinion(evidence, graph, seeds)
         return None if rows is None and opinion is None else Evidence(rows, opinion)
-    if evidence == SPECTRAL:
-        return Evidence(rows, structure=Structure(graph))
+    if evidence in (SPECTRAL, COMPATIBILITY):
+        return Evidence(rows, structure=Structure(graph), compatibility=evidence == COMPATIBILITY)
     if evidence != AUTO:
         raise ParameterError(
-            "{given}, but it must be 'auto', 'spectral' or a table of probabilities", given=Option("evidence", evidence)
+            "{given}, but it must be 'auto', 'spectral', 'compatibility' or a table of probabilities",
+            given=Option("evidence", evidence),
         )
     if rows is not None:  # structure adds little to features on most graphs
         return Evidence(rows)

@@ -97,7 +97,8 @@ def evaluate(
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
     weights = class_factors(parameters.get("class_weight"), known)
-    sizes = known_sizes(parameters.get("class_sizes"), known)
+    given = parameters.get("class_sizes")
+    sizes = None if given is None else known_sizes(given, known)
     task = Task(graph, codes_of_nodes(known, graph.n_nodes))
     protocol = partial(sample, policy, size=fraction, degrees=graph.degrees)
     tallies = {rule: Tally() for rule in rules}

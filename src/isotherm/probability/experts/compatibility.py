@@ -2,14 +2,12 @@
 
 Heat needs classes whose members are neighbours. Where links join different classes instead, seeds still say which: the
 classes at both ends of a path tell how classes follow each other. There are few links between seeds, but many longer
-paths. So paths of one to five links are counted that never go straight back over the link they came by (Krzysztof
-Kumar, Langton and Gatterbauer 2020 estimate compatibilities so), and one matrix of compatibilities is fitted whose
-powers match these counts. Labels then spread along links, each time multiplied by that matrix: linearised belief
-propagation.
+paths. So paths of one to five links are counted that never go straight back over the link they came by, and one matrix
+of compatibilities is fitted whose powers match these counts (Kumar, Langton and Gatterbauer 2020). Labels then spread
+along links, each time multiplied by that matrix: linearised belief propagation.
 
-Counts are divided by the square roots of their sums, so that classes need not be equally large, and what chance alone
-would give is subtracted. What is left is a symmetric matrix with eigenvalues between -1 and 1: positive for classes
-that keep together, negative for those that avoid each other.
+Counts are compared with what chance alone would give, so classes need not be equally large. The compatibilities are a
+symmetric matrix: its eigenvalues are positive for classes that keep together, negative for those that avoid each other.
 """
 
 from collections.abc import Sequence
@@ -29,11 +27,6 @@ STEPS, RADIUS = 15, 0.95  # steps of propagation, and how much a step shrinks wh
 LARGEST = 8.0  # beliefs are clipped, in units of the usual ones
 
 
-def compatibility(known: Knowledge) -> Expert:
-    """Beliefs that spread by compatibilities."""
-    return Compatibility(known)
-
-
 class Compatibility(Expert):
     """Beliefs by the classes of neighbours and the compatibilities of classes."""
 
@@ -49,8 +42,7 @@ class Compatibility(Expert):
     def log_probabilities(self, question: Question) -> Floats:
         """(m, K) logarithms of the beliefs; NaN where nothing arrives."""
         seeds = question.seeds.take(question.visible)
-        found = self.beliefs(seeds, estimated(self.ratios(seeds), seeds.smoothed_shares))
-        return found[question.nodes]
+        return self.beliefs(seeds, estimated(self.ratios(seeds), seeds.smoothed_shares))[question.nodes]
 
     def ratios(self, seeds: Seeds) -> list[Doubles]:
         """(K, K) the number of paths of each length between the seeds of two classes, over that by chance.
@@ -101,7 +93,7 @@ class Compatibility(Expert):
         return logits
 
     def _deflated(self, beliefs: Floats) -> Floats:
-        """Beliefs (n, K) without what is the same everywhere, which is due to seeds of one class outnumbering others."""
+        """Beliefs (n, K) without what is the same everywhere: it only says which class has the most seeds."""
         return beliefs - np.outer(self.constant, self.constant @ beliefs)
 
 
@@ -112,9 +104,9 @@ def estimated(ratios: Sequence[Doubles], shares: Doubles) -> Doubles:
     """
     root = np.sqrt(shares / shares.sum())
     wanted = [np.outer(root, root) * (each - 1) for each in ratios]
-    loss = _Loss(wanted, GROWTH ** np.arange(len(wanted)), np.eye(len(root)) - np.outer(root, root))
-    fits = [minimum(loss, loss.projected(start)) for start in _starts([np.nan_to_num(each) for each in wanted])]
-    return min(fits, key=lambda each: loss(each).value)
+    loss = _Loss(wanted, GROWTH ** np.arange(len(wanted), dtype=np.float64), np.eye(len(root)) - np.outer(root, root))
+    starts = [loss.projected(start) for start in _starts([np.nan_to_num(each) for each in wanted])]
+    return minimum(loss, min(starts, key=lambda start: loss(start).value))
 
 
 def _starts(wanted: Sequence[Doubles]) -> list[Doubles]:

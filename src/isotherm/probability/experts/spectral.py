@@ -49,6 +49,15 @@ def degree(known: Knowledge) -> Expert | None:
     return Regression(MeanFeatures(rows), known.seeds)
 
 
+def compatibility(known: Knowledge) -> Expert | None:
+    """Beliefs by which classes are neighbours of which, if the user asked for them."""
+    if not known.evidence.compatibility:
+        return None
+    from isotherm.probability.experts.compatibility import Compatibility  # few fits need it
+
+    return Compatibility(known)
+
+
 class Structure:
     """The spectrum and degrees of a graph, computed once; they do not depend on seeds."""
 
