@@ -6,7 +6,8 @@ the likelihood of the classes of hidden seeds; with few hidden seeds, a ridge pe
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import softmax
@@ -22,6 +23,8 @@ BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weight
 MOST_WEIGHT = 3.0
 LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
 
+Blends: TypeAlias = dict[str, Doubles]  # by the name of an expert: the weight of each of its penalties
+
 
 @dataclass(frozen=True, eq=False)
 class Combination:
@@ -30,6 +33,8 @@ class Combination:
     names: tuple[str, ...]  # the experts; the first is the heat
     weights: Doubles  # the weight of the log-odds of each
     shares: Doubles  # share of each class among the seeds
+    first: Doubles | None = None  # weights in the first round, where a second one follows
+    blends: Blends = field(default_factory=dict)  # how much each penalty counts in regressions
 
     @property
     def by_name(self) -> dict[str, float]:
@@ -38,10 +43,15 @@ class Combination:
 
     def probabilities(self, odds: Iterable[Floats]) -> Doubles:
         """(n, K) probabilities, from the log-odds (n, K) of each expert."""
-        found = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))
+        found = logits(self.weights, odds, self.shares)
         np.exp(found, out=found)  # no overflow, since log-odds and weights are bounded
         found /= (found @ np.ones(len(self.shares)))[:, None]
         return found
+
+
+def logits(weights: Doubles, odds: Iterable[Floats], shares: Doubles) -> Doubles:
+    """(n, K) logits, from the log-odds (n, K) of experts and their weights."""
+    return np.log(shares) + sum(weight * each for weight, each in zip(weights, odds, strict=True))
 
 
 def log_odds(log_probabilities: Floats, shares: Doubles) -> Floats:

@@ -39,7 +39,7 @@ class Evidence:
     @classmethod
     def of_table(cls, rows: Rows) -> "Evidence":
         """The columns of the table (n, d) whose nearest rows are the graph; heat reflects much of them already."""
-        return cls(rows, prior={"majority": 0.75, "neighbours": 0.25}, clustered=True)
+        return cls(rows, prior={"majority": 0.75, "neighbours": 0.25, "second round": 0.25}, clustered=True)
 
     @property
     def beyond_links(self) -> bool:
