@@ -19,6 +19,7 @@ from isotherm.probability.optimise import Local, bounded_minimum
 
 PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
 PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
+BESIDE_FEATURES = {"spectrum": 0.0, "degree": 0.0}  # structure has to earn its weight there
 BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weights where no seed can be hidden
 MOST_WEIGHT = 3.0
 LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
@@ -75,7 +76,7 @@ def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) ->
 
     If heat alone counts then, its probabilities are taken as they are.
     """
-    prior = PRIOR_WEIGHTS | dict(evidence.prior)
+    prior = PRIOR_WEIGHTS | (BESIDE_FEATURES if evidence.features is not None else {}) | dict(evidence.prior)
     if blind and evidence.clustered:
         prior = dict.fromkeys(names, 0.0)
     weights = np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])

@@ -74,12 +74,10 @@ def read_evidence(features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> E
         raise ParameterError(
             "{given}, but it must be 'auto', 'spectral' or a table of probabilities", given=Option("evidence", evidence)
         )
-    if rows is not None:  # structure adds little to features on most graphs
-        return Evidence(rows)
     if structure_is_cheap(graph, seeds.n_classes):
-        return Evidence(structure=Structure(graph))
-    _warn_about_size("the graph is large, so labels go by heat alone: set {spectral} to use its structure too")
-    return None
+        return Evidence(rows, structure=Structure(graph))
+    _warn_about_size("the graph is large, so its structure is left out as evidence: set {spectral} to use it")
+    return None if rows is None else Evidence(rows)
 
 
 def _warn_about_size(message: str) -> None:

@@ -41,7 +41,7 @@ class Fold(NamedTuple):
     mean: Doubles  # (K,) mean temperature of each class over all reached nodes
     sample: NodeFeatures  # features of some non-seed nodes
     labels: Ints  # (h,) class numbers that a rule on temperatures gives to the hidden seeds; empty if no rule was given
-    field: FeatureField | None  # features of all nodes, if they were to be kept
+    field: FeatureField | None = None  # features of all nodes, if they were to be kept
 
     def at(self, places: Ints) -> "Fold":
         """Some of the hidden seeds, as if only these had been hidden."""

@@ -172,7 +172,8 @@ class Panel:
         prior = prior_weights(self.names, self.evidence, blind=blind)
         first = prior[: len(names)]
         if blind:
-            return Combination(self.names, prior, shares, first), trial
+            second = prior[len(names) :]
+            return Combination(self.names, np.append((1 - second.sum()) * first, second), shares, first), trial
         questions = [self.question(hidden, fold) for fold in hidden.folds]
         blends, blends_by_fold = self.blends(questions)
         parts = [self._answers(*each, shares) for each in zip(questions, blends_by_fold, strict=True)]

@@ -60,7 +60,7 @@ def _taught(features: FeatureMap, chances: Doubles, weights: Doubles) -> Doubles
     taught = features.only(some)
     columns = _ridge(features, targets, weights) if taught is None else _ridge(taught, targets[some], weights[some])
     scores = np.asarray(features.logits(columns), np.float64)
-    spread = scores[some].std() or 1.0
+    spread = np.sqrt(weights[some] @ (scores[some] ** 2).mean(axis=1) / weights.sum()) or 1.0
     slope, *biases = _scaled(scores[some] / spread, chances[some], weights[some])
     found = slope / spread * scores + biases
     found -= found.max(axis=1, keepdims=True)

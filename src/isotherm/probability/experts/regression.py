@@ -266,7 +266,7 @@ def axes_of_rows(rows: Doubles) -> Axes:
 
 
 def axes_of_gram(gram: Doubles) -> Axes:
-    """The same from the Gram matrix (s, s); the logits of a node are its inner products with the rows, times weights."""
+    """The same from the Gram matrix (s, s); logits are the inner products of a node with the rows, times weights."""
     mean = gram.mean(axis=0)
     squares, axes = _longest(gram - mean - mean[:, None] + mean.mean())
     lengths = np.sqrt(squares)
