@@ -74,8 +74,8 @@ SANITIZER = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-
 sanitize-solvers:
 	$(SANITIZER) tests/equilibrium
 sanitize-readers:
-	$(SANITIZER) tests/io tests/graphs/test_untrusted.py tests/graphs/test_packed.py tests/labelling/test_saving.py \
-	  tests/labelling/test_damaged_models.py tests/labelling/test_old_models.py
+	$(SANITIZER) tests/io tests/graphs/test_untrusted.py tests/graphs/test_packed.py tests/graphs/test_old_packed.py \
+	  tests/labelling/test_saving.py tests/labelling/test_damaged_models.py tests/labelling/test_old_models.py
 
 # Python itself leaks at its end, so only reports that name the kernels count. To look up all symbols would take minutes.
 sanitize-leaks: ASAN := detect_leaks=1:symbolize=0:log_path=$(SANITIZED)/leaks
