@@ -157,7 +157,8 @@ def learn(
 ) -> Learnt:
     """Hide seeds, and fit calibration and weights of experts to them."""
     clustered = panel is not None and panel.evidence.clustered
-    hidden = hide_seeds(seeds, graph, solve, label=label, need_warmest=clustered)
+    marks = None if panel is None else panel.evidence.marks
+    hidden = hide_seeds(seeds, graph, solve, label=label, marks=marks, need_warmest=clustered)
     calibration, trial = calibrate(hidden, field, seeds)
     if panel is None:
         return Learnt(seeds, calibration, trial)
