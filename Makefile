@@ -42,7 +42,8 @@ test-isa: .venv/installed
 coverage: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --group coverage
 	rm -rf build/coverage
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m coverage run -m pytest --numprocesses=auto --maxprocesses=8 --dist=loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m coverage run -m pytest --numprocesses=auto --maxprocesses=8 \
+	  --dist=loadfile
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 

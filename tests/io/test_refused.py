@@ -91,7 +91,7 @@ def test_a_table_beside_a_file_of_another_kind(tmp_path: Path) -> None:
 
 def test_what_to_do_about_missing_nodes() -> None:
     with pytest.raises(ValueError, match="it must be 'raise', 'drop' or 'keep'"):
-        match_seeds({"a": 1}, iso.Graph.from_edges(["a"], ["b"]), missing="ignore")  # type: ignore[arg-type]
+        match_seeds({"a": 1}, iso.Graph.from_edges(["a"], ["b"]), missing="ignore")
 
 
 def test_edges_that_cannot_be_packed(tmp_path: Path) -> None:
@@ -154,3 +154,38 @@ def test_rows_are_cut_at_line_breaks_outside_quoted_fields(seed: int) -> None:
 def _field(text: str) -> str:
     """Quoted where a line break or a doubled quote is inside; a stray quote stays as it is."""
     return '"' + text.replace('"', '""') + '"' if "\n" in text or text.endswith('"') else text
+
+
+def test_json_lines_with_gaps(tmp_path: Path) -> None:
+    """Integers among fractions are numbers; lines are counted from 1, empty ones too."""
+    path = tmp_path / "s.jsonl"
+    rows = ['{"node": "a", "label": 1}', "", '{"node": "b", "label": 2.5}', '{"node": "c", "label": null}']
+    path.write_text("\n" + "\n".join(rows) + "\n")
+    assert read_seeds(path) == {"a": 1.0, "b": 2.5}
+    path.write_text("\n".join([*rows, '["no", "object"]']))
+    with pytest.raises(FileError, match=r"line 5: .*object.* is not a JSON object; every line must be one"):
+        read_seeds(path)
+    path.write_text("\n".join([*rows, '{"node": 4, "label": 1}']))
+    with pytest.raises(FileError, match="the values of 'node' are int and str; they must be of one kind"):
+        read_seeds(path)
+
+
+def test_json_lines_of_vectors(tmp_path: Path) -> None:
+    path = tmp_path / "v.jsonl"
+    path.write_text('{"id": "a", "vector": [1, 2.5]}\n{"id": "b", "vector": [0, -3]}\n')
+    assert read_vectors(path, id="id")[0].tolist() == [[1, 2.5], [0, -3]]
+    path.write_text('{"id": "a", "vector": [1, "x"]}\n')
+    with pytest.raises(FileError, match="the lists of 'vector' have numbers"):
+        read_vectors(path, id="id")
+
+
+def test_columns_whose_names_do_not_tell(tmp_path: Path) -> None:
+    path = tmp_path / "wide.csv"
+    path.write_text("red,green,blue,grey\na,b,c,d\n")
+    with pytest.raises(FileError, match="has 4 columns, and their names do not say which nodes an edge joins"):
+        read_graph(path, header=True)
+    with pytest.raises(FileError, match="do not say which are nodes and which are labels"):
+        read_seeds(path, header=True)
+    path.write_text("red,red,blue,grey\na,b,c,d\n")
+    with pytest.raises(FileError, match=r"has several columns named '?red'?, number 1 and 2; give the number of one"):
+        read_graph(path, header=True)
