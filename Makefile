@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISOTHERM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo docs links test test-isa lint bench wheels sanitize sanitize-solvers sanitize-readers sanitize-leaks arm fuzz clean
+.PHONY: demo docs links test test-isa lint bench wheels sanitize sanitize-solvers sanitize-readers sanitize-leaks arm fuzz coverage mutate clean
 
 # With WHEEL=dist/NAME.whl, which PYTHON must fit, the demo is that of the wheel, in an environment with nothing else of
 # this project. It needs no compiler. Only modules that are imported are compiled, which saves a third of the time.
@@ -37,6 +37,22 @@ test-isa: .venv/installed
 	  ISOTHERM_ISA=$$isa $(BIN)/python -m pytest -q -m 'not slow' -k 'not reference' tests/kernels tests/equilibrium \
 	    || exit 1; \
 	done
+
+# Which lines and branches of src the suite runs, also in the processes that it starts.
+coverage: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --group coverage
+	rm -rf build/coverage
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m coverage run -m pytest --numprocesses=auto --maxprocesses=8 \
+	  --dist=loadfile
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report
+
+# Small changes of rules, calibration, combination and readers of tables, which tests must notice; about an hour of CPU
+# time. `.venv/bin/mutmut show NAME` prints one. tools/mutation/README.md explains those that no test notices.
+mutate: .venv/installed
+	$(BIN)/pip install --quiet --disable-pip-version-check --group mutation
+	PYTHONPATH=tools/mutation ISOTHERM_EXAMPLES=10 ISOTHERM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/mutmut run
+	PYTHONPATH=tools/mutation $(BIN)/mutmut results
 
 # The site, in build/docs. Warnings are errors, and a link to a page that is not there is one.
 docs: .venv/installed
@@ -74,8 +90,8 @@ SANITIZER = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-
 sanitize-solvers:
 	$(SANITIZER) tests/equilibrium
 sanitize-readers:
-	$(SANITIZER) tests/io tests/graphs/test_untrusted.py tests/graphs/test_packed.py tests/labelling/test_saving.py \
-	  tests/labelling/test_damaged_models.py tests/labelling/test_old_models.py
+	$(SANITIZER) tests/io tests/graphs/test_untrusted.py tests/graphs/test_packed.py tests/graphs/test_old_packed.py \
+	  tests/labelling/test_saving.py tests/labelling/test_damaged_models.py tests/labelling/test_old_models.py
 
 # Python itself leaks at its end, so only reports that name the kernels count. To look up all symbols would take minutes.
 sanitize-leaks: ASAN := detect_leaks=1:symbolize=0:log_path=$(SANITIZED)/leaks
@@ -127,4 +143,4 @@ bench: .venv/installed
 	touch $@
 
 clean:
-	rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv build dist mutants .mypy_cache .pytest_cache .ruff_cache

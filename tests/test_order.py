@@ -11,9 +11,10 @@ import isotherm as iso
 from isotherm.paper.block_model import stochastic_block_model
 
 
-@pytest.mark.parametrize("number", range(25))
-def test_labels_do_not_depend_on_any_order(number: int) -> None:
-    assert order.case(1, number) is None
+@pytest.mark.parametrize(("seed", "number"), [*((1, number) for number in range(25)), (0, 170)])
+def test_labels_do_not_depend_on_any_order(seed: int, number: int) -> None:
+    """In the last case two seeds of a class have the same links, and different features."""
+    assert order.case(seed, number) is None
 
 
 def test_order_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:

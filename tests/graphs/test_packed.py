@@ -278,14 +278,6 @@ def test_rows_of_a_folder_whose_array_has_another_length_or_type_are_refused(
         read_rows(folder, 1, 3)
 
 
-def test_a_folder_of_version_0_2_is_opened(tmp_path: Path) -> None:
-    """Its manifest has version 1 of the format, and bounds of blocks of rows."""
-    graph = iso.Graph.from_edges(list("aac"), list("bcd"), [2, 0.5, 3])
-    graph.pack(tmp_path / "graph.iso")
-    edited(version=1, blocks=[0, 1, 2, 3, 4])(tmp_path / "graph.iso")
-    assert by_id(iso.Graph.open(tmp_path / "graph.iso", verify=True)) == by_id(graph)
-
-
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(PackedError, match=r"none\.iso does not exist; check its name"):
         iso.Graph.open(tmp_path / "none.iso")

@@ -7,12 +7,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import Problem, problems
+from sklearn.metrics import f1_score
 
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem as Stated
 from isotherm.equilibrium.problem import solve
+from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
-from isotherm.labelling.rules import FLOOR, RULES, Balanced, expected_scores
+from isotherm.labelling.rules import (
+    DECISIONS,
+    FLOOR,
+    RULES,
+    Balanced,
+    FittedDecision,
+    class_factors,
+    expected_scores,
+    f1_of_totals,
+)
 from isotherm.paper.block_model import BlockModel
 from isotherm.seeds import Seeds
 from isotherm.study.scores import accuracy, macro_f1
@@ -146,3 +157,66 @@ def test_no_label_is_absurd(n_classes: int, weighted: bool) -> None:
     unbounded = (costs * Balanced().factors(mean)).argmax(axis=1)
     possible = costs[np.arange(2000), unbounded] >= costs.max(axis=1)
     np.testing.assert_array_equal(best[possible], unbounded[possible])
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", range(5))
+def test_bounds_hold_for_any_errors_within_those_of_the_temperatures(rule: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, errors = rng.uniform(0.1, 1, (12, 3)), rng.uniform(0, 0.05, (12, 3))
+    is_seed, shares = np.arange(12) < 3, np.array([0.5, 0.3, 0.2])
+    found, bounds = RULES[rule].bounds(x, errors, is_seed, shares)
+    np.testing.assert_allclose(found, scores(rule, x, np.arange(3), shares))
+    largest = np.zeros_like(bounds)
+    for signs in rng.choice([-1.0, 1.0], (200, 12, 3)):
+        moved = scores(rule, x + signs * errors, np.arange(3), shares)
+        largest = np.maximum(largest, np.abs(moved - found))
+    assert (largest <= bounds + 1e-12).all()
+    assert bounds.max() < 20 * largest.max()
+
+
+def test_where_errors_may_be_all_of_the_mass_there_is_no_bound() -> None:
+    x, errors = np.array([[0.1, 0.9], [0.0, 1.0]]), np.array([[0.1, 0.1], [0.0, 0.1]])
+    for rule in ("relative", "weighted"):
+        _, bounds = RULES[rule].bounds(x, errors, np.zeros(2, bool), np.array([0.5, 0.5]))
+        assert np.isinf(bounds[:, 0]).all()
+        assert np.isfinite(bounds[:, 1]).all()
+
+
+def test_thresholds_of_labels() -> None:
+    mean, shares = np.array([0.1, 0.5, 0.0, 1.0, 0.3, 0.3]), np.array([0.2, 0.5, 0.2, 0.2, 0.0, 1.0])
+    assert RULES["vanilla"].thresholds(mean, shares).tolist() == [0.5] * 6
+    for rule in ("centered", "relative"):
+        assert RULES[rule].thresholds(mean, shares).tolist() == [0.1, 0.5, 0.5, 0.5, 0.5, 0.5]
+    found = RULES["weighted"].thresholds(mean, shares)
+    assert found[1:].tolist() == [0.5] * 5
+    own, other = found[0] * 0.2 / 0.1, (1 - found[0]) * 0.8 / 0.9  # scores of the label and of its complement
+    assert own == pytest.approx(other)
+
+
+def test_f1_of_totals_is_that_of_scikit_learn() -> None:
+    rng = np.random.default_rng(0)
+    truth, predicted = rng.integers(0, 4, (2, 200))
+    hits = np.bincount(truth[truth == predicted], minlength=5)
+    total = np.bincount(truth, minlength=5) + np.bincount(predicted, minlength=5)  # the fifth class does not occur
+    expected = [f1_score(truth, predicted, average=average) for average in ("macro", "micro")]
+    np.testing.assert_allclose(f1_of_totals(hits, total), expected)
+
+
+def test_weights_of_classes() -> None:
+    graph = Graph.from_edges([0, 1], [1, 2])
+    seeds = Seeds.from_labels({0: "a", 2: "b"}, graph)
+    found = class_factors({"b": 3}, seeds)
+    assert found is not None
+    assert found.tolist() == [1, 3]
+    assert class_factors(None, seeds) is None
+    with pytest.raises(ParameterError, match="class_weight has the label 'c', which no seed has"):
+        class_factors({"c": 2}, seeds)
+
+
+def test_a_decision_says_why_a_label_is_not_the_most_probable_class() -> None:
+    mean = np.array([0.5, 0.5])
+    assert FittedDecision(Balanced(), mean, None).reason == "the decision balanced favours rare classes"
+    by_weight = FittedDecision(DECISIONS["probable"], mean, np.array([1.0, 2])).reason
+    assert by_weight == "the decision probable favours no class, and class_weight others"
+    assert [repr(Balanced()), repr(RULES["centered"])] == ["<Decision: balanced>", "<Rule: centered>"]

@@ -1,5 +1,6 @@
 """Hidden seeds: which are hidden together, what is found about them, and that no solve knows their labels."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from isotherm.labelling.fit import labels_by
 from isotherm.labelling.rules import RULES
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.calibration import calibrate
+from isotherm.probability.evidence import Evidence
 from isotherm.probability.hidden_seeds import hide_seeds
 from isotherm.probability.node_features import FeatureField, Features
 from isotherm.seeds import Seeds
@@ -137,6 +139,23 @@ def test_hidden_seeds_are_no_more_like_the_others_than_chance_has_it() -> None:
     triples = [{fold_of[first + 2 * step] for step in range(3)} for first in range(56)]
     assert 4 <= sum(len(folds) == 3 for folds in triples) <= 25  # 2/9 of them by chance
     assert [list(fold_of.values()).count(fold) for fold in range(3)] == [20, 20, 20]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+def test_seeds_that_only_features_tell_apart_are_dealt_by_these(kind: Callable[[Any], Any]) -> None:
+    """In a complete graph all nodes have the same surroundings; the folds do not depend on how they are numbered."""
+    n, rng = 12, np.random.default_rng(0)
+    rows, folds = rng.normal(size=(n, 3)), []
+    graph = iso.Graph.from_scipy(1 - np.eye(n))
+    for _ in range(4):
+        places = rng.permutation(n)
+        seeds = Seeds.from_labels({int(places[node]): node % 2 for node in range(8)}, graph)
+        marks = Evidence(kind(rows[np.argsort(places)])).marks
+        found = hide_seeds(seeds, graph, lambda _: flat_field(n), marks=marks)
+        assert all({*fold.codes.tolist()} == {0, 1} for fold in found.folds)
+        folds.append([sorted(np.argsort(places)[fold.hidden].tolist()) for fold in found.folds])
+    assert [len(fold) for fold in folds[0]] == [3, 3, 2]
+    assert all(each == folds[0] for each in folds)
 
 
 @pytest.mark.parametrize(("rare", "folds"), [(3, 3), (100, 1)])

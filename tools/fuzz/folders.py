@@ -26,6 +26,7 @@ from tools.fuzz.mutate import generator, mutated
 
 __all__ = ["case"]
 
+OLD = Path(__file__).parents[2] / "tests" / "graphs_0.2.0"
 NUMBERS = [0, 1, -1, 2, 33, 34, 35, 127, 2**31 - 1, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63)]
 VALUES = [None, True, -1, 0, 1, 34, 2**31, 10**18, 10**30, 1e300, float("nan"), "", "text", "float64", [], [-1], {}]
 TYPES = [b"<i8", b"<i4", b"<f4", b"<f8", b"|u1", b"|b1", b">i4", b"<M8", b"|O8"]
@@ -116,14 +117,17 @@ def _originals() -> list[dict[str, bytes]]:
         iso.Graph.from_edges(source, target, directed=True),
         iso.Graph.from_biadjacency(plain.adjacency[:12]),
     ]
-    return [_packed(graph) for graph in graphs]
+    return [_packed(graph) for graph in graphs] + [_files(folder) for folder in sorted(OLD.glob("*.iso"))]
 
 
 def _packed(graph: iso.Graph) -> dict[str, bytes]:
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "graph.iso"
-        graph.pack(folder)
-        return {path.name: path.read_bytes() for path in folder.iterdir()}
+        graph.pack(folder := Path(name) / "graph.iso")
+        return _files(folder)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def _craft(folder: Path, rng: np.random.Generator) -> None:

@@ -275,7 +275,8 @@ def _merged(
     if not first.all():
         starts = np.flatnonzero(first)
         if not simple and weights is not None:
-            weights = np.add.reduceat(weights, starts, dtype=np.float64).astype(weights.dtype)
+            with np.errstate(over="ignore"):  # infinite sums are refused below
+                weights = np.add.reduceat(weights, starts, dtype=np.float64).astype(weights.dtype)
         elif not simple:
             weights = np.diff(starts, append=len(indices)).astype(np.float32)
         indptr, indices = np.searchsorted(starts, indptr), indices[starts]

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse
 
-from isotherm.arrays import Doubles
+from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import checked_sparse
+from isotherm.kernels.numbering import Words, mixed
 from isotherm.probability.experts.expert import Rows
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
@@ -46,6 +47,15 @@ class Evidence:
     def beyond_links(self) -> bool:
         """Whether it may tell something about nodes that no seed reaches."""
         return self.features is not None or self.opinion is not None
+
+    def marks(self, nodes: Ints) -> Words:
+        """(s,) hashes of the rows of some nodes; the order of the columns does not matter."""
+        found = np.zeros(len(nodes), np.uint64)
+        for rows in (self.features, self.opinion):
+            if rows is not None:
+                values = csr_array(rows[nodes], dtype=np.float64).tocoo()
+                np.add.at(found, values.row, mixed(values.data.view(np.uint64)))
+        return found
 
 
 def structure_is_cheap(graph: Graph, n_classes: int) -> bool:

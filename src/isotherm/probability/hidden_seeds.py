@@ -18,18 +18,21 @@ from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.equilibrium.unconverged import ConvergenceWarning
 from isotherm.graphs import Graph
 from isotherm.graphs.colours import colours_at, id_ranks, spaced
+from isotherm.kernels.numbering import Words
 from isotherm.probability.node_features import FeatureField, Features, NodeFeatures
 from isotherm.seeds import Seeds
 from isotherm.seeds.hiding import hideable
 
 FOLDS = 3
 ENOUGH = 1000  # hidden seeds
+SMALL_GROUP, SMALL_SHARE = 3, 0.1  # seeds that may be dealt together, at most: a number, and a share of their class
 LARGEST_ERROR = 0.15  # worst-case standard error of balanced accuracy
 SAMPLE = 10_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
 MOST_ENTRIES = 10_000_000  # sampled nodes times classes
 
 Solve: TypeAlias = Callable[[Seeds], Features]  # solves with these seeds only
 HiddenLabels: TypeAlias = Callable[[Features, Seeds, Ints], Ints]  # labels of some nodes, given the visible seeds
+Marks: TypeAlias = Callable[[Ints], Words]  # hashes of what is known about some nodes besides their links
 
 
 class Fold(NamedTuple):
@@ -74,6 +77,7 @@ def hide_seeds(
     solve: Solve,
     *,
     label: HiddenLabels | None = None,
+    marks: Marks | None = None,
     keep_fields: bool = False,
     every: bool = False,  # hide all folds, even if fewer would be enough
 ) -> HiddenSeeds:
@@ -81,7 +85,7 @@ def hide_seeds(
 
     The only seed of a class is never hidden.
     """
-    shared, groups = _grouped(seeds, graph)
+    shared, groups = _grouped(seeds, graph, marks)
     dealt = [hidden for fold in range(FOLDS) if len(hidden := shared[groups % FOLDS == fold])]
     sample = _sampled(seeds, graph)
     few = () if every else range(1, len(dealt))
@@ -95,35 +99,47 @@ def hide_seeds(
     return HiddenSeeds(folds, sample, n_lone)
 
 
-def _grouped(seeds: Seeds, graph: Graph) -> tuple[Ints, Ints]:
+def _grouped(seeds: Seeds, graph: Graph, marks: Marks | None) -> tuple[Ints, Ints]:
     """Places of the seeds that may be hidden, ascending, and the number of the group of each.
 
     Groups are numbered class by class, in pseudo-random order. (If they were numbered by ascending degree, hidden
     seeds would resemble the visible seeds more than other nodes do, and confidence would be too high.) A group is one
-    seed, or all seeds of a class that have the same colour: then folds depend neither on the numbering of the nodes nor
-    on that of the classes. Only if one colour has most seeds of a class, their ids tell them apart.
+    seed, or all seeds of a class that have the same colour and mark: then folds depend neither on the numbering of the
+    nodes nor on that of the classes. Only the seeds of a large group are told apart, by their ids: as on a grid, where
+    most nodes look alike, but a third of the seeds should be hidden at a time.
     """
     shared = hideable(seeds.codes)
     codes, nodes = seeds.codes[shared], seeds.nodes[shared]
     colours = colours_at(graph, nodes)
-    groups = _numbered(codes, colours)
-    sizes = np.bincount(groups)[groups]
-    alike = np.isin(codes, codes[2 * sizes > seeds.counts[codes]])
-    colours[alike] = id_ranks(graph, nodes[alike])
-    class_colours = np.zeros(seeds.n_classes, np.uint64)
-    np.add.at(class_colours, codes, colours)
-    return shared, _numbered(class_colours[codes], colours)
+    marked, ranks = np.zeros((2, len(nodes)), np.uint64)
+    if marks is not None:
+        same = _sizes(_numbered(codes, colours)) > 1
+        marked[same] = marks(nodes[same])
+    limits = np.minimum(np.maximum(SMALL_GROUP, SMALL_SHARE * seeds.counts), seeds.counts / FOLDS)
+    large = _sizes(_numbered(codes, colours, marked)) > limits[codes]
+    ranks[large] = 1 + id_ranks(graph, nodes[large])
+    totals = np.zeros((3, seeds.n_classes), np.uint64)  # tell classes apart
+    np.add.at(totals[0], codes, colours)
+    np.add.at(totals[1], codes, marked)
+    totals[2] = len(nodes)
+    np.minimum.at(totals[2], codes, ranks)
+    return shared, _numbered(*totals[:, codes], colours, marked, ranks)
 
 
-def _numbered(first: NDArray[np.generic], second: NDArray[np.generic]) -> Ints:
-    """The numbers of distinct pairs, in ascending order of the pairs.
+def _sizes(groups: Ints) -> Ints:
+    """The size of the group of each place."""
+    return np.bincount(groups)[groups]
+
+
+def _numbered(*keys: NDArray[np.generic]) -> Ints:
+    """The numbers of distinct tuples, in ascending order of the tuples.
 
     >>> _numbered(np.array([2, 1, 2]), np.array([5, 7, 5]))
     array([1, 0, 1])
     """
-    order = np.lexsort((second, first))
+    order = np.lexsort(keys[::-1])
     new = np.zeros(len(order), bool)
-    new[1:] = (np.diff(first[order]) != 0) | (np.diff(second[order]) != 0)
+    new[1:] = np.any([key[order][1:] != key[order][:-1] for key in keys], axis=0)
     numbers = np.empty(len(order), np.int64)
     numbers[order] = np.cumsum(new)
     return numbers

@@ -230,7 +230,8 @@ def learn(
 ) -> Learnt:
     """Hide seeds, and fit calibration and weights of experts to them."""
     keep = panel is not None and (panel.evidence.clustered or panel.second is not None)
-    hidden = hide_seeds(seeds, graph, solve, label=label, keep_fields=keep, every=every)
+    marks = None if panel is None else panel.evidence.marks
+    hidden = hide_seeds(seeds, graph, solve, label=label, marks=marks, keep_fields=keep, every=every)
     heat = calibrate(hidden, field, seeds)
     if panel is None:
         return Learnt(seeds, heat.calibration, heat.trial)
