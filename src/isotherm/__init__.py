@@ -20,6 +20,7 @@ __all__ = [
     "DirichletClassifier",
     "EvidenceWarning",
     "Explanation",
+    "FeatureTable",
     "FileError",
     "FileWarning",
     "Graph",
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from isotherm.insight.explanation import Explanation
     from isotherm.insight.suggestion import suggest
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds
+    from isotherm.io.feature_table import FeatureTable
     from isotherm.labelling.inputs import CutGraphWarning, WholeGraph
     from isotherm.labelling.rows import write_labels
     from isotherm.node_classifier import NodeClassifier, explore, load
@@ -75,6 +77,7 @@ _HOMES = {
     "DirichletClassifier": "dirichlet_classifier",
     "EvidenceWarning": "probability.evidence",
     "Explanation": "insight.explanation",
+    "FeatureTable": "io.feature_table",
     "FileError": "io",
     "FileWarning": "io",
     "Graph": "graphs",

@@ -56,7 +56,7 @@ def test_numbers_and_texts_beside_the_links(run: Run) -> None:
 def test_the_same_as_in_python(run: Run) -> None:
     run("classify", "edges.csv", "seeds.csv", "--features", "items.csv", "--id", "item", "-o", "out.csv")
     graph = iso.read_graph("edges.csv")
-    items = pl.read_csv("items.csv").drop("body").rename({"item": "id"})
+    items = pl.read_csv("items.csv").rename({"item": "id"})
     clf = iso.NodeClassifier().fit(graph, iso.read_seeds("seeds.csv"), features=items)
     assert pl.read_csv("out.csv")["label"].to_list() == clf.labels_.tolist()
 

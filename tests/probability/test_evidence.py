@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import isotherm as iso
-from isotherm.probability.evidence import read_rows
+from isotherm.io.node_rows import read_node_features
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 
@@ -26,24 +26,25 @@ def test_rows_by_position_and_by_id() -> None:
         frame.set_index("id"),
         pl.DataFrame(frame.to_dict("list")),
     ):
-        found = read_rows(table, graph, "features")
+        found = read_node_features(table, graph).rows
         np.testing.assert_array_equal(found.toarray() if isinstance(found, csr_array) else found, wanted)
-    np.testing.assert_array_equal(read_rows({"b": [3, 4]}, graph, "features"), [[0, 0], [3, 4], [0, 0]])
+    np.testing.assert_array_equal(read_node_features({"b": [3, 4]}, graph).rows, [[0, 0], [3, 4], [0, 0]])
 
 
 def test_rows_for_either_side_of_a_bipartite_graph() -> None:
     graph = iso.Graph.from_biadjacency(np.ones((2, 3)))
-    np.testing.assert_array_equal(read_rows([[1], [2]], graph, "features")[:, 0], [1, 2, 0, 0, 0])
-    np.testing.assert_array_equal(read_rows([[1], [2], [3]], graph, "features")[:, 0], [0, 0, 1, 2, 3])
+    np.testing.assert_array_equal(read_node_features([[1], [2]], graph).rows[:, 0], [1, 2, 0, 0, 0])
+    np.testing.assert_array_equal(read_node_features([[1], [2], [3]], graph).rows[:, 0], [0, 0, 1, 2, 3])
 
 
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
         ({"features": np.ones((3, 2))}, "features has 3 rows, but the graph has 242 nodes: give one row per node"),
-        ({"features": np.full((242, 2), np.nan)}, "features has a value that is missing or infinite: fill it"),
-        ({"features": {999: [1, 2]}}, "in features, .*999"),
-        ({"features": np.full((242, 1), "x")}, "features must be numbers"),
+        ({"features": np.full((242, 2), np.inf)}, "features has a value that is missing or infinite: fill it"),
+        ({"features": np.full((242, 2), np.nan)}, "no column of the table can be used .*no values"),
+        ({"features": {999: [1, 2]}}, "features: none of the 1 rows is a node of the graph: ids are such as 999"),
+        ({"features": np.full((242, 1), "x")}, "no column of the table can be used .*one value only"),
         ({"evidence": "magic"}, "evidence='magic', but it must be 'auto', 'spectral' or a table of probabilities"),
         ({"evidence": np.ones((242, 2))}, "evidence has 2 columns, but there are 3 classes"),
         ({"evidence": -np.ones((242, 3))}, "evidence must be probabilities"),

@@ -23,6 +23,7 @@ __all__ = [
     "VARIABLES",
     "EdgeReading",
     "Edges",
+    "FeatureOptions",
     "Fitting",
     "Force",
     "LabelKinds",
@@ -115,6 +116,7 @@ def between(*, above: float = -1, least: float = -1, below: float = 2, most: flo
 
 
 Column: TypeAlias = str | None
+Columns: TypeAlias = tuple[str, ...]
 Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
 Side: TypeAlias = Literal["auto", "both", "source", "edges"]
@@ -185,14 +187,17 @@ class EdgeReading:
     header: Annotated[bool | None, option("Whether the first row names the columns.", negative="--no-header")] = None
     format: Annotated[str | None, option("Format of the edges; overrides the suffix.", "NAME")] = None
     encoding: Annotated[str | None, option("How text is written, such as cp1252; by default UTF-8.", "NAME")] = None
-    thousands: Annotated[bool, option("Commas set off thousands in weights, as in 1,033.17.")] = False
+    thousands: Annotated[bool, option("Commas set off thousands in numbers, as in 1,033.17.")] = False
+    decimal: Annotated[
+        Literal[".", ","] | None, option("Decimal sign of numbers: a comma for 1.033,17.", "CHAR")
+    ] = None
 
     def for_edges(self) -> dict[str, Any]:
         """Arguments of `pack_edges`."""
         if self.unweighted and self.weight is not None:
             raise UsageError(f"--unweighted and --weight {self.weight} contradict each other: give one of them")
         weight = False if self.unweighted else self.weight
-        names = ("directed", "source", "target", "delimiter", "header", "format", "encoding", "thousands")
+        names = ("directed", "source", "target", "delimiter", "header", "format", "encoding", "thousands", "decimal")
         return {"weight": weight, **{name: getattr(self, name) for name in names}}
 
 
@@ -321,19 +326,44 @@ class Solving:
 
 @Parameter(name="*", group=TABLES)
 @dataclass(frozen=True)
-class VectorOptions:
-    """A table in place of a graph, whose rows are joined to their nearest rows; or a table of features for a graph."""
+class FeatureOptions:
+    """A table of what is known about the nodes of a graph."""
 
-    vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
+    features: Annotated[
+        str | None, option("For a graph: a table of what else is known about its nodes.", "FILE")
+    ] = None
+    feature_columns: Annotated[
+        Columns, option("Columns of --features to use, by default all that may tell something.", "A,B")
+    ] = ()
+    ignore_columns: Annotated[Columns, option("Columns of --features to leave out.", "A,B")] = ()
     text: Annotated[
         Column, option("Column of texts to compare by their words; implies --vectors without --features.", "COL")
     ] = None
     id: Annotated[Column, option("Column of ids in a table; in GraphML, GEXF and GML, attribute of nodes.", "COL")] = (
         None
     )
-    features: Annotated[
-        str | None, option("For a graph: what else is known about its nodes, numbers or --text.", "FILE")
+    nodes: Annotated[
+        str | None, option("A table of nodes, of which some may have no links.", "FILE", allow_leading_hyphen=False)
     ] = None
+
+    @property
+    def graph_id(self) -> Column:
+        """The attribute of nodes in the file of a graph that has their ids, unless ``--id`` is about a table."""
+        return self.id if self.features is None else None
+
+    def check(self) -> None:
+        """Refuse options about features where there are none."""
+        for name in ("feature_columns", "ignore_columns"):
+            if self.features is None and getattr(self, name):
+                raise UsageError(f"{option_name(name)} is about features: give the file with --features")
+
+
+@Parameter(name="*", group=TABLES)
+@dataclass(frozen=True)
+class VectorOptions(FeatureOptions):
+    """A table in place of a graph, whose rows are joined to their nearest rows; or a table of features for a graph."""
+
+    vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
     k: Annotated[int, option("Number of neighbours of each row.", "N", validator=at_least(1))] = 10
     metric: Annotated[
         Literal["euclidean", "cosine"] | None,
@@ -347,11 +377,6 @@ class VectorOptions:
         if self.features is not None and self.vectors:
             raise UsageError("--features is for the nodes of a graph, and --vectors for rows without one: give one")
         return self.vectors or (self.text is not None and self.features is None)
-
-    @property
-    def graph_id(self) -> Column:
-        """The attribute of nodes in the file of a graph that has their ids, unless ``--id`` is about features."""
-        return self.id if self.features is None else None
 
     def for_graph(self) -> dict[str, Any]:
         """Arguments of `Graph.from_vectors`."""

@@ -50,6 +50,7 @@ FLAGS = ("fraud", "fraudulent", "illicit", "suspicious", "spam", "bot", "flag", 
 CLEAR_LABELS = tuple(name for name in LABELS if len(name) > 1)
 SHEET = ("guess", "confidence", "value")  # what `isotherm suggest` adds to the columns of node and label
 IDS = frozenset({"id", "ids", "index", "key", "code", "zip", "step"})
+NUMBERINGS = frozenset({"no", "nr", "number", "nummer", "row"})
 TIMES = frozenset({"time", "timestamp", "ts", "unixts", "date", "datetime", "day", "month", "year", "hour", "when"})
 TIMES |= {"since", "until"}
 INDEX = re.compile(r"|unnamed:? ?\d+|__index_level_\d+__|index", re.IGNORECASE)
@@ -160,6 +161,15 @@ def is_time_or_id(name: str) -> bool:
     (True, False)
     """
     return is_time(name) or not IDS.isdisjoint(word.lower() for word in WORD.findall(name))
+
+
+def is_numbering_name(name: str) -> bool:
+    """Whether integers under this name number the rows, if all are different.
+
+    >>> is_numbering_name("customer_no"), is_numbering_name("RowId"), is_numbering_name("age")
+    (True, True, False)
+    """
+    return not (IDS | NUMBERINGS).isdisjoint(word.lower() for word in WORD.findall(name)[-1:])
 
 
 def is_time(name: str) -> bool:

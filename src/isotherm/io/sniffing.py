@@ -31,6 +31,7 @@ from isotherm.files import FileError
 from isotherm.io.columns import header_names
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import DELIMITER_NAMES, Values
+from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED
 
 SAMPLE = 1 << 16
 MOST_ROWS = 2000
@@ -188,11 +189,23 @@ def is_number(text: str) -> bool:
 def _values(cells: Sequence[str]) -> Values:
     """What the values of a column are.
 
-    >>> _values(["0", "1", "2"]), _values(["0.5", "x", ""])
-    (Values(numeric=True, numbering=True), Values(numeric=False, numbering=False))
+    >>> _values(["0", "1", "2"])[:2], _values(["0.5", "x", ""])[:2]
+    ((True, True), (False, False))
+    >>> _values(["1.284", "12"]).thousand, _values(["1.284,50", "12"]).decimal_comma
+    ('1.284', '1.284,50')
     """
     numeric = 2 * sum(is_number(cell.replace(",", ".")) for cell in cells) >= len(cells)
-    return Values(numeric, numeric and all(map(str.isdigit, cells)) and len(set(cells)) == len(cells))
+    numbering = numeric and all(map(str.isdigit, cells)) and len(set(cells)) == len(cells)
+    return Values(numeric, numbering, *_signs(cells))
+
+
+def _signs(cells: Sequence[str]) -> tuple[str, str]:
+    """A number with a decimal comma, and one that may be a thousand; empty if there is none, or if others differ."""
+    signed = [cell.strip() for cell in cells if "," in cell or "." in cell]
+    if not signed or not all(COMMA.fullmatch(cell) or COMMA_GROUPED.fullmatch(cell) for cell in signed):
+        return "", ""
+    comma = next((cell for cell in signed if "," in cell and not POINT_GROUPED.fullmatch(cell)), "")
+    return comma, signed[0] if "," not in "".join(signed) else ""
 
 
 def _split(

@@ -23,6 +23,7 @@ Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
 
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name, since pandas is optional
 _MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # what -1, NaN and None become in a NumPy array of strings
+_MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "<na>", "nat", "null", "none", "unknown", "?"})  # in lower case
 
 
 class LabelWarning(UserWarning):
@@ -106,7 +107,21 @@ def _encode_objects(labels: list[Any], missing: frozenset[str] = frozenset()) ->
 def _is_missing(label: Any, missing: frozenset[str]) -> bool:
     if isinstance(label, str):
         return label in missing
-    return type(label).__name__ in _MISSING_TYPES or bool(label != label or label == -1)
+    return is_none(label) or bool(label == -1)
+
+
+def is_none(value: Any) -> bool:
+    """Whether this is None, NaN, or a missing value of pandas or polars."""
+    return type(value).__name__ in _MISSING_TYPES or (isinstance(value, (float, np.floating)) and bool(value != value))
+
+
+def is_missing_word(text: str) -> bool:
+    """Whether people and programs write this where a value is missing.
+
+    >>> is_missing_word("NA"), is_missing_word(" ? "), is_missing_word("Nathan")
+    (True, True, False)
+    """
+    return text.strip().lower() in _MISSING_WORDS
 
 
 def _is_boolean(label: Any) -> bool:
