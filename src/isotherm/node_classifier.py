@@ -72,6 +72,8 @@ class NodeClassifier(GraphClassifier):
         How temperatures become probabilities.
     experts_ : dict
         The weight of heat, features and other evidence, found by hidden seeds; see docs/evidence.md.
+    column_influence_ : dict
+        For each column of the features, its share of what moves each expert; see docs/evidence.md.
     rule_ : str
         The decision, or the rule on temperatures where labels go by heat alone.
     seed_columns_ : dict
@@ -230,6 +232,17 @@ class NodeClassifier(GraphClassifier):
         """How the columns of features were read; None without features, or if they were an array of numbers."""
         evidence = self._fitted.evidence
         return None if evidence is None else evidence.table
+
+    @property
+    def column_influence_(self) -> dict[str, dict[str, float]]:
+        """For each column of the features, its share of what moves each expert; empty without columns of features.
+
+        It is the share of a column in the log-odds of an expert, fitted by a linear function of the columns.
+        """
+        from isotherm.insight.influence import Influence
+
+        found = Influence.of(self._fitted)
+        return {} if found is None else found.shares
 
     @property
     def experts_(self) -> dict[str, float]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
 from isotherm.cli.options import (
+    EdgeReading,
+    FeatureOptions,
     Fitting,
     LabelKinds,
     LabelReading,
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout
     from isotherm.io.labelled import LabelOptions, MatchedLabels
+    from isotherm.io.node_rows import NodeFeatures
+    from isotherm.io.vectors import FeatureFile
     from isotherm.seeds import Seeds
 
 __all__ = [
@@ -44,11 +48,14 @@ __all__ = [
     "classify_on_workers",
     "connect_to_cluster",
     "estimate_files",
+    "features_at",
     "fit_files",
     "inputs_of",
+    "known_besides",
     "labels_inside",
     "load_model",
     "read_answers",
+    "read_features",
     "read_files",
     "read_unseeded",
     "split_arguments",
@@ -61,8 +68,8 @@ ON_WORKERS = {
     *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
 }
 EDGES_ONLY = {  # options that a table of vectors has no use for
-    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands"),
-    *("edges", "max_graph_memory", "side"),
+    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
+    *("edges", "max_graph_memory", "side", "nodes"),
 }
 
 
@@ -85,6 +92,8 @@ class Files(NamedTuple):
         The table, if there is one.
     counted
         Whether weights are only counts: no column has weights, but edges occur more than once.
+    features
+        The table of features, if there is one.
     """
 
     graph: "Graph"
@@ -94,6 +103,7 @@ class Files(NamedTuple):
     seeds_layout: "Layout"
     vectors: Any = None
     counted: bool = False
+    features: "FeatureFile | None" = None
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
@@ -114,14 +124,54 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
             options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
             labels_files = read_labels([labels, *reading.seeds], options, others=[edges, *reading.edges])
         graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
+        features = read_features(table, graph_file.graph, reading)
+        graph_file = _with_nodes(graph_file, table, features)
         with usage_errors():
             matched = match_labels(labels_files, graph_file, edges, drop_missing=fitting.ignore_missing_seeds)
         with usage_errors(culprit=_name(labels)):
             seeds = as_seeds(matched.known, graph_file.graph, matched.weights)
     graph = graph_file.graph
     layouts = {_name(edges): _described(graph_file.layout, graph.nodes[0]), **_layouts(matched)}
+    layouts |= {} if features is None else {features.name: str(features.layout)}
     counted = graph.weighted and graph_file.layout.roles.get("weight", ...) is None
-    return Files(graph, matched.known, seeds, layouts, matched.files[0].layout, vectors, counted)
+    return Files(graph, matched.known, seeds, layouts, matched.files[0].layout, vectors, counted, features)
+
+
+def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | None) -> "FeatureFile | None":
+    """The table of features, if there is one; its columns are still to be read as numbers."""
+    table.check()
+    if table.features is None:
+        return None
+    from isotherm.io.vectors import read_feature_file
+
+    encoding = None if reading is None else reading.encoding
+    with usage_errors():
+        return read_feature_file(table.features, graph, id=table.id, text=table.text, encoding=encoding)
+
+
+def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
+    """The graph with the nodes of ``--nodes``, and with those of ``--features`` where most of them are nodes."""
+    graph = read.graph
+    if table.nodes is not None:
+        from isotherm.io.vectors import read_node_ids
+
+        with usage_errors(culprit=table.nodes):
+            if graph.is_packed:
+                raise UsageError(f"a packed graph has all its nodes: {leave_out('nodes')}, or read the files of edges")
+            graph = graph.with_nodes(read_node_ids(table.nodes, id=None if features else table.id))
+    growing = features is not None and not graph.is_packed and graph.n_rows is None
+    if features is not None and growing and features.most_are_nodes(graph):
+        graph = graph.with_nodes(features.ids)
+    return read._replace(graph=graph)
+
+
+def features_at(features: "FeatureFile", graph: "Graph", table: FeatureOptions, reading: EdgeReading) -> "NodeFeatures":
+    """The numbers of a table of features, for the nodes of a graph."""
+    from isotherm.io.feature_table import FeatureTable
+
+    how = FeatureTable(**table.for_columns(), decimal=reading.decimal, thousands=reading.thousands)
+    with usage_errors():
+        return features.at(graph, how)
 
 
 def read_unseeded(edges: str, fitting: Fitting, job: Job) -> "tuple[Graph, str]":
@@ -129,6 +179,7 @@ def read_unseeded(edges: str, fitting: Fitting, job: Job) -> "tuple[Graph, str]"
     check_options(fitting)
     with job.stage("reading") as bar, hidden_panics():
         read, _ = _read_graph(edges, fitting, bar)
+        read = _with_nodes(read, fitting.table, None)
     return read.graph, f"{_name(edges)}: {_described(read.layout, read.graph.nodes[0])}"
 
 
@@ -140,7 +191,7 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
     from isotherm.graphs.packed import is_packed
     from isotherm.io import read_graph_file
 
-    for name in {"thousands", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ():
+    for name in {"thousands", "decimal", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ():
         raise UsageError(f"{edges} is packed, and is mapped instead of read: {leave_out(name)}")
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges
@@ -249,8 +300,7 @@ def _name(path: str) -> str:
 
 def inputs_of(fitting: Fitting) -> list[str]:
     """The files that options name."""
-    features = [] if fitting.table.features is None else [fitting.table.features]
-    return [*fitting.reading.seeds, *fitting.reading.edges, *features]
+    return [*fitting.reading.seeds, *fitting.reading.edges, *fitting.table.inputs]
 
 
 def check_options(fitting: Fitting) -> None:
@@ -297,24 +347,23 @@ def fit_files(names: Sequence[str], fitting: Fitting, job: Job) -> "tuple[GraphC
     clf = classifier_of(fitting, files.seeds.classes.tolist())
     known: dict[str, Any] = {}
     if isinstance(clf, NodeClassifier):
-        known = {"features": _read_features(files, fitting, job), "evidence": _evidence(files, fitting)}
+        known = known_besides(files, fitting, job)
     connect_to_cluster(fitting.solving)
     with job.stage("solving") as bar, usage_errors():
         clf.fit(files.graph, files.seeds, progress=bar.errors(fitting.solving.tol), **known)
     clf.seed_columns_ = files.seeds_layout.seed_columns
+    if files.features is not None:
+        clf.feature_source_ = {**clf.feature_source_, "file": files.features.name}
     return clf, files
 
 
-def _read_features(files: Files, fitting: Fitting, job: Job) -> Any:
-    """The features of the nodes, if there is a file of them."""
-    table = fitting.table
-    if table.features is None:
-        return None
-    from isotherm.io import read_features
-
-    with job.stage("reading features"), usage_errors():
-        encoding = fitting.reading.encoding
-        return read_features(table.features, files.graph, id=table.id, text=table.text, encoding=encoding)
+def known_besides(files: Files, fitting: Fitting, job: Job) -> dict[str, Any]:
+    """The arguments of `NodeClassifier.fit` besides graph and seeds."""
+    features = None
+    if files.features is not None:
+        with job.stage("reading features"):
+            features = features_at(files.features, files.graph, fitting.table, fitting.reading)
+    return {"features": features, "evidence": _evidence(files, fitting)}
 
 
 def _evidence(files: Files, fitting: Fitting) -> Any:

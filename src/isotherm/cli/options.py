@@ -1,5 +1,6 @@
 """The options that several commands share, with their help, and how one option is declared, checked and read."""
 
+import csv
 import math
 import os
 import re
@@ -46,6 +47,7 @@ __all__ = [
     "class_weights",
     "in_bytes",
     "leave_out",
+    "listed",
     "names_of",
     "option",
     "output_option",
@@ -116,7 +118,6 @@ def between(*, above: float = -1, least: float = -1, below: float = 2, most: flo
 
 
 Column: TypeAlias = str | None
-Columns: TypeAlias = tuple[str, ...]
 Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
 Side: TypeAlias = Literal["auto", "both", "source", "edges"]
@@ -333,29 +334,37 @@ class FeatureOptions:
         str | None, option("For a graph: a table of what else is known about its nodes.", "FILE")
     ] = None
     feature_columns: Annotated[
-        Columns, option("Columns of --features to use, by default all that may tell something.", "A,B")
-    ] = ()
-    ignore_columns: Annotated[Columns, option("Columns of --features to leave out.", "A,B")] = ()
+        str | None, option("Columns of --features to use; by default all that may tell something.", "A,B")
+    ] = None
+    ignore_columns: Annotated[str | None, option("Columns of --features to leave out.", "A,B")] = None
     text: Annotated[
         Column, option("Column of texts to compare by their words; implies --vectors without --features.", "COL")
     ] = None
     id: Annotated[Column, option("Column of ids in a table; in GraphML, GEXF and GML, attribute of nodes.", "COL")] = (
         None
     )
-    nodes: Annotated[
-        str | None, option("A table of nodes, of which some may have no links.", "FILE", allow_leading_hyphen=False)
-    ] = None
+    nodes: Annotated[str | None, option("A table of nodes, of which some may have no edges.", "FILE")] = None
 
     @property
     def graph_id(self) -> Column:
         """The attribute of nodes in the file of a graph that has their ids, unless ``--id`` is about a table."""
         return self.id if self.features is None else None
 
+    @property
+    def inputs(self) -> list[str]:
+        """The files that are named."""
+        return [name for name in (self.features, self.nodes) if name is not None]
+
     def check(self) -> None:
         """Refuse options about features where there are none."""
         for name in ("feature_columns", "ignore_columns"):
-            if self.features is None and getattr(self, name):
-                raise UsageError(f"{option_name(name)} is about features: give the file with --features")
+            if self.features is None and getattr(self, name) is not None:
+                raise UsageError(f"{option_name(name)} is about features: name their file with --features")
+
+    def for_columns(self) -> dict[str, Any]:
+        """Arguments of `FeatureTable`."""
+        columns, ignored = (None if text is None else listed(text) for text in (self.feature_columns, self.ignore_columns))
+        return {"columns": columns, "ignore": ignored or ()}
 
 
 @Parameter(name="*", group=TABLES)
@@ -414,6 +423,15 @@ def names_of(*groups: type[Any]) -> list[str]:
 
 # Options about a graph without seeds, or about the table that it is made of.
 UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory")
+
+
+def listed(text: str) -> list[str]:
+    """The parts between commas; one with a comma in it is quoted.
+
+    >>> listed('age, "street, town"')
+    ['age', 'street, town']
+    """
+    return [part.strip() for row in csv.reader([text], skipinitialspace=True) for part in row if part.strip()]
 
 
 NEGATIVES = {"directed": "undirected", "header": "no_header", "labels_header": "no_labels_header"}

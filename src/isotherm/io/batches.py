@@ -157,7 +157,7 @@ def _bad_weight(path: str, place: str, value: Any, name: str | None = None) -> F
     message = "{path}, {place}: the weight is {found}, not a finite number from 0 on; correct it, or set {weight}"
     facts = {"path": path, "place": place, "found": found, "weight": Option("weight", False)}
     text = str(value).strip()
-    if COMMA.fullmatch(text) or COMMA_GROUPED.fullmatch(text):
+    if "," in text and (COMMA.fullmatch(text) or COMMA_GROUPED.fullmatch(text)):
         other = f", {{thousands}} if {text} is a thousand" if POINT_GROUPED.fullmatch(text) else ""
         choice = {"decimal": Option("decimal", ","), "thousands": Option("thousands", True)}
         return FileError(f"{message}{other}, or {{decimal}} if the comma is a decimal sign", **facts, **choice)
