@@ -192,7 +192,7 @@ class NodeClassifier(GraphClassifier):
         fit, evidence = self._fitted, self.fitted_.evidence
         if features is not None:
             structure = SPECTRAL if "spectrum" in fit.experts else None
-            return self._read_evidence(features, structure, fit.graph, seeds, self._table_of_source())
+            return self._read_evidence(features, structure, fit.graph, seeds, self.table_of_source())
         if isinstance(fit.rule, Rule):  # there were no probabilities, but there may be with these seeds
             return self._read_evidence(None, AUTO, fit.graph, seeds)
         if evidence is None and fit.odds is not None:  # loaded from a file
@@ -209,7 +209,7 @@ class NodeClassifier(GraphClassifier):
         loaded = fit.evidence is None and fit.odds is not None
         return {} if loaded or isinstance(fit.rule, Rule) else {"evidence": fit.evidence}
 
-    def _table_of_source(self) -> "FeatureTable | None":
+    def table_of_source(self) -> "FeatureTable | None":
         """How the columns of features were read when the model was saved; None if they were numbers."""
         from isotherm.io.feature_table import FeatureTable
 

@@ -43,12 +43,13 @@ __all__ = [
     "Files",
     "Fitted",
     "Source",
+    "Unseeded",
     "check_options",
     "classifier_of",
     "classify_on_workers",
     "connect_to_cluster",
     "estimate_files",
-    "features_at",
+    "features_of_model",
     "fit_files",
     "inputs_of",
     "known_besides",
@@ -165,22 +166,22 @@ def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile
     return read._replace(graph=graph)
 
 
-def features_at(features: "FeatureFile", graph: "Graph", table: FeatureOptions, reading: EdgeReading) -> "NodeFeatures":
-    """The numbers of a table of features, for the nodes of a graph."""
-    from isotherm.io.feature_table import FeatureTable
+class Unseeded(NamedTuple):
+    """A graph without any label, how its file is laid out, and the table of features if there is one."""
 
-    how = FeatureTable(**table.for_columns(), decimal=reading.decimal, thousands=reading.thousands)
-    with usage_errors():
-        return features.at(graph, how)
+    graph: "Graph"
+    layout: str
+    features: "FeatureFile | None" = None
 
 
-def read_unseeded(edges: str, fitting: Fitting, job: Job) -> "tuple[Graph, str]":
-    """Read a graph, or a table whose rows become one, without any label; and how it is laid out."""
+def read_unseeded(edges: str, fitting: Fitting, job: Job) -> Unseeded:
+    """Read a graph, or a table whose rows become one, without any label."""
     check_options(fitting)
     with job.stage("reading") as bar, hidden_panics():
         read, _ = _read_graph(edges, fitting, bar)
-        read = _with_nodes(read, fitting.table, None)
-    return read.graph, f"{_name(edges)}: {_described(read.layout, read.graph.nodes[0])}"
+        features = read_features(fitting.table, read.graph, fitting.reading)
+        graph = _with_nodes(read, fitting.table, features).graph
+    return Unseeded(graph, f"{_name(edges)}: {_described(read.layout, graph.nodes[0])}", features)
 
 
 def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any]":
@@ -269,6 +270,19 @@ def read_answers(
     return matched.known, _layouts(matched)
 
 
+def features_of_model(clf: "GraphClassifier", path: str, job: Job) -> "NodeFeatures":
+    """The features of a saved model, from a table with the columns that it was fitted with."""
+    from isotherm.node_classifier import NodeClassifier
+
+    with job.stage("reading features"):
+        if not isinstance(clf, NodeClassifier) or set(clf.experts_) <= {"heat", "spectrum", "degree"}:
+            raise UsageError(f"the model was fitted without features: {leave_out('features')}")
+        file = read_features(FeatureOptions(features=path, id=clf.feature_source_.get("id")), clf.graph_, None)
+        assert file is not None
+        with usage_errors():
+            return file.at(clf.graph_, clf.table_of_source())
+
+
 def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
     """The layout of a file of seeds with these columns."""
     from isotherm.io import Column, Layout
@@ -347,23 +361,28 @@ def fit_files(names: Sequence[str], fitting: Fitting, job: Job) -> "tuple[GraphC
     clf = classifier_of(fitting, files.seeds.classes.tolist())
     known: dict[str, Any] = {}
     if isinstance(clf, NodeClassifier):
-        known = known_besides(files, fitting, job)
+        known = {**known_besides(files, fitting, job), "evidence": _evidence(files, fitting)}
     connect_to_cluster(fitting.solving)
     with job.stage("solving") as bar, usage_errors():
         clf.fit(files.graph, files.seeds, progress=bar.errors(fitting.solving.tol), **known)
     clf.seed_columns_ = files.seeds_layout.seed_columns
     if files.features is not None:
-        clf.feature_source_ = {**clf.feature_source_, "file": files.features.name}
+        column = files.features.layout.roles.get("id")
+        named = {} if column is None or column.name is None else {"id": column.name}
+        clf.feature_source_ = {**clf.feature_source_, **named, "file": files.features.name}
     return clf, files
 
 
-def known_besides(files: Files, fitting: Fitting, job: Job) -> dict[str, Any]:
-    """The arguments of `NodeClassifier.fit` besides graph and seeds."""
-    features = None
-    if files.features is not None:
-        with job.stage("reading features"):
-            features = features_at(files.features, files.graph, fitting.table, fitting.reading)
-    return {"features": features, "evidence": _evidence(files, fitting)}
+def known_besides(files: Files | Unseeded, fitting: Fitting, job: Job) -> dict[str, Any]:
+    """The features of the nodes, as an argument of `NodeClassifier.fit`; empty without features."""
+    if files.features is None:
+        return {}
+    from isotherm.io.feature_table import FeatureTable
+
+    reading = fitting.reading
+    how = FeatureTable(**fitting.table.for_columns(), decimal=reading.decimal, thousands=reading.thousands)
+    with job.stage("reading features"), usage_errors():
+        return {"features": files.features.at(files.graph, how)}
 
 
 def _evidence(files: Files, fitting: Fitting) -> Any:

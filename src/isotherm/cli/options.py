@@ -361,6 +361,13 @@ class FeatureOptions:
             if self.features is None and getattr(self, name) is not None:
                 raise UsageError(f"{option_name(name)} is about features: name their file with --features")
 
+    def beside_links(self) -> "VectorOptions":
+        """The same for a command that takes no table in place of a graph."""
+        self.check()
+        if self.text is not None and self.features is None:
+            raise UsageError("--text is about features: name their file with --features")
+        return VectorOptions(**{field.name: getattr(self, field.name) for field in fields(FeatureOptions)})
+
     def for_columns(self) -> dict[str, Any]:
         """Arguments of `FeatureTable`."""
         columns, ignored = (None if text is None else listed(text) for text in (self.feature_columns, self.ignore_columns))
