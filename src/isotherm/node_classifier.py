@@ -224,7 +224,9 @@ class NodeClassifier(GraphClassifier):
         file = self.feature_source_.get("file")
         what = f" {', '.join(map(str, columns))}" if columns else ""
         what += f" of {file}" if file else ""
-        message = "a saved model does not hold the features{what} that it was fitted on: give them again with {features}"
+        message = (
+            "a saved model does not hold the features{what} that it was fitted on: give them again with {features}"
+        )
         return ParameterError(message, what=what, features=Option("features", file or ...))
 
     @property

@@ -80,7 +80,11 @@ def test_structure_is_chosen_by_name(run: Run) -> None:
             ["--features", "items.csv", "--rule", "centered"],
             "--features is for probabilities, and --rule centered goes by temperatures alone: leave out",
         ),
-        ("classify", ["--ignore-columns", "size"], "--ignore-columns is about features: name their file with --features"),
+        (
+            "classify",
+            ["--ignore-columns", "size"],
+            "--ignore-columns is about features: name their file with --features",
+        ),
         ("classify", ["--features", "items.csv", "--feature-columns", "sise"], "no column named 'sise'"),
     ],
 )
@@ -119,7 +123,9 @@ def test_evaluate_and_compare_take_the_same_table(run: Run) -> None:
         assert outcome.status == 0, outcome.err
         scores[name] = json.loads(outcome.out)["rules"]["balanced"]["accuracy"]
     assert np.mean(scores["features"]) > 0.9 > np.mean(scores["links"]) + 0.1
-    outcome = run("compare", "edges.csv", "labels.csv", "--runs", "1", "--no-peers", "--json", "--features", "items.csv")
+    outcome = run(
+        "compare", "edges.csv", "labels.csv", "--runs", "1", "--no-peers", "--json", "--features", "items.csv"
+    )
     found = json.loads(outcome.out)["methods"]
     assert found["Isotherm, features"]["accuracy"][0] > found["Isotherm"]["accuracy"][0] + 0.1
 

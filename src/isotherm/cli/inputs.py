@@ -192,7 +192,9 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
     from isotherm.graphs.packed import is_packed
     from isotherm.io import read_graph_file
 
-    for name in {"thousands", "decimal", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ():
+    for name in (
+        {"thousands", "decimal", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ()
+    ):
         raise UsageError(f"{edges} is packed, and is mapped instead of read: {leave_out(name)}")
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges

@@ -189,9 +189,9 @@ class EdgeReading:
     format: Annotated[str | None, option("Format of the edges; overrides the suffix.", "NAME")] = None
     encoding: Annotated[str | None, option("How text is written, such as cp1252; by default UTF-8.", "NAME")] = None
     thousands: Annotated[bool, option("Commas set off thousands in numbers, as in 1,033.17.")] = False
-    decimal: Annotated[
-        Literal[".", ","] | None, option("Decimal sign of numbers: a comma for 1.033,17.", "CHAR")
-    ] = None
+    decimal: Annotated[Literal[".", ","] | None, option("Decimal sign of numbers: a comma for 1.033,17.", "CHAR")] = (
+        None
+    )
 
     def for_edges(self) -> dict[str, Any]:
         """Arguments of `pack_edges`."""
@@ -215,6 +215,8 @@ class LabelReading:
     ] = None
     labels_format: Annotated[str | None, option("Like --format, for the file of labels.", "NAME")] = None
     labels_encoding: Annotated[str | None, option("Like --encoding, for the file of labels.", "NAME")] = None
+    normalise_labels: Annotated[bool, option("Labels that differ only by case or blanks are one.")] = False
+    unknown: Annotated[str | None, option("Further words that mean no label, such as unsure,pending.", "A,B")] = None
     seeds: Annotated[
         tuple[str, ...],
         option("A further file of labels, which wins over earlier ones.", "FILE", allow_leading_hyphen=True),
@@ -223,7 +225,8 @@ class LabelReading:
     def for_labels(self) -> dict[str, Any]:
         """Arguments of `LabelOptions`."""
         written = {name: getattr(self, f"labels_{name}") for name in ("delimiter", "header", "format", "encoding")}
-        return {"node": self.node, "label": self.label, **written}
+        meant = {"normalise_labels": self.normalise_labels, "unknown": tuple(listed(self.unknown or ""))}
+        return {"node": self.node, "label": self.label, **meant, **written}
 
 
 @Parameter(name="*", group=READING)
@@ -330,9 +333,9 @@ class Solving:
 class FeatureOptions:
     """A table of what is known about the nodes of a graph."""
 
-    features: Annotated[
-        str | None, option("For a graph: a table of what else is known about its nodes.", "FILE")
-    ] = None
+    features: Annotated[str | None, option("For a graph: a table of what else is known about its nodes.", "FILE")] = (
+        None
+    )
     feature_columns: Annotated[
         str | None, option("Columns of --features to use; by default all that may tell something.", "A,B")
     ] = None
@@ -370,7 +373,9 @@ class FeatureOptions:
 
     def for_columns(self) -> dict[str, Any]:
         """Arguments of `FeatureTable`."""
-        columns, ignored = (None if text is None else listed(text) for text in (self.feature_columns, self.ignore_columns))
+        columns, ignored = (
+            None if text is None else listed(text) for text in (self.feature_columns, self.ignore_columns)
+        )
         return {"columns": columns, "ignore": ignored or ()}
 
 

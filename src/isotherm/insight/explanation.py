@@ -183,7 +183,7 @@ class Explanation(Mapping[str, NDArray[Any]]):
         return self._odds_table("column", {name: self.columns[name] for name in order[:COLUMNS_SHOWN]})
 
     def _odds_table(self, title: str, odds: Mapping[str, Mapping[Any, float]]) -> str:
-        if not odds:
+        if not any(any(each.values()) for each in odds.values()):  # nothing speaks for any class
             return ""
         names = self._best_classes()
         rows = [[title, *map(shown, names)]]

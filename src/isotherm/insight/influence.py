@@ -26,16 +26,17 @@ class Influence:
     def __init__(self, fit: Fit) -> None:
         assert fit.evidence is not None
         assert fit.evidence.table is not None
-        self.fit, self.rows, self.places = fit, fit.evidence.features, fit.evidence.table.places
+        self.fit, self.places = fit, fit.evidence.table.places
+        self.rows: Any = fit.evidence.features
         self.experts = {name: place for place, name in enumerate(fit.experts) if name not in OTHERS}
 
     @classmethod
     def of(cls, fit: Fit) -> "Influence | None":
         """None if there are no features with names, or too many."""
-        known = fit.evidence is not None and fit.evidence.table is not None and fit.odds is not None
-        if not known or fit.evidence.features.shape[1] > MOST_NUMBERS:  # type: ignore[union-attr]
+        if fit.evidence is None or fit.evidence.table is None or fit.odds is None:
             return None
-        return cls(fit)
+        found = cls(fit)
+        return found if found.rows.shape[1] <= MOST_NUMBERS else None
 
     @cached_property
     def shares(self) -> dict[str, dict[str, float]]:

@@ -31,6 +31,7 @@ Values: TypeAlias = NDArray[Any]  # (n,) floats with NaN, or texts with None; (n
 
 FEW_VALUES = 40  # a category with more values is hashed, or read as texts
 RARE = 0.002  # share of the rows up to which the values of a category share a column
+MANY_ROWS = 100  # rows from which values can be rare
 HASHED = 256  # columns of a hashed category
 MOST_WORDS = 5_000  # columns of a text
 DISTINCT = 0.95  # share of distinct values from which a column may be an identifier
@@ -199,12 +200,11 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             if name not in reasons
         }
         self._check_any(reasons)
-        self.columns_ = [
-            FeatureColumn(name, "", reasons[name])
-            if name in reasons
-            else FeatureColumn(name, each.kind, each.detail, len(each.names(name)))
-            for name, each in ((name, self.encoders_.get(name)) for name in given)
-        ]
+        used = {
+            name: FeatureColumn(name, each.kind, each.detail, len(each.names(name)))
+            for name, each in self.encoders_.items()
+        }
+        self.columns_ = [used.get(name) or FeatureColumn(name, "", reasons[name]) for name in given]
         return {name: read[name] for name in self.encoders_}
 
     def _check(self, given: Mapping[str, Any]) -> None:
@@ -292,7 +292,7 @@ class Raw(NamedTuple):
     def known(self) -> Values:
         """The values that are not missing."""
         if self.kind == TEXT:
-            return self.values[np.not_equal(self.values, None)]
+            return _given(self.values)
         return self.values[~np.isnan(self.values)] if self.kind != VECTOR else self.values
 
     def as_texts(self, name: str) -> "Raw":
@@ -300,7 +300,9 @@ class Raw(NamedTuple):
         if self.kind == TEXT:
             return self
         if self.kind == VECTOR:
-            raise ParameterError("the column {column} holds lists, not texts: choose another column", column=shorten(name))
+            raise ParameterError(
+                "the column {column} holds lists, not texts: choose another column", column=shorten(name)
+            )
         texts = [None if value != value else f"{value:g}" for value in self.values.tolist()]
         return Raw(TEXT, _objects(texts))
 
@@ -362,14 +364,16 @@ def _from_objects(name: str, items: list[Any]) -> Raw:
 
 def _text(item: Any) -> str | None:
     text = None if is_none(item) else str(item).strip()
-    return None if text is None or is_missing_word(text) else text
+    return None if text is None or text.lower() == "none" or is_missing_word(text) else text
 
 
 def _vectors(name: str, items: list[Any]) -> Doubles:
     lengths = {0 if is_none(item) else len(item) for item in items}
     if len(lengths) > 1:
         row = next(place for place, item in enumerate(items, 1) if is_none(item) or len(item) != len(items[0]))
-        message = "the list in row {row} of the column {column} is missing or has another length than the first: correct it"
+        message = (
+            "the list in row {row} of the column {column} is missing or has another length than the first: correct it"
+        )
         raise ParameterError(message, row=row, column=shorten(name))
     return np.array([list(item) for item in items], dtype=np.float64)
 
@@ -389,6 +393,11 @@ def _finite(name: str, values: Doubles) -> Doubles:
         message = "the column {column} has a value in row {row} that is {kind}: correct it, or leave it empty"
         raise ParameterError(message, column=shorten(name), row=row, kind=kind)
     return values
+
+
+def _given(texts: Values) -> Values:
+    """The texts that are not missing."""
+    return texts[np.array([text is not None for text in texts.tolist()], dtype=bool)]
 
 
 def _objects(items: Sequence[Any]) -> Values:
@@ -417,11 +426,11 @@ def _days(text: str, day_first: bool) -> float:
     match = YEAR_FIRST.fullmatch(text) or YEAR_LAST.fullmatch(text)
     if match is None:
         raise ValueError(text)
-    one, two, three, *time = (int(part or 0) for part in match.groups())
+    one, two, three, hour, minute, second = (int(part or 0) for part in match.groups())
     year, month, day = (one, two, three) if match.re is YEAR_FIRST else (three, two, one)
     if match.re is YEAR_LAST and not day_first:
         month, day = day, month
-    return (datetime(year, month, day, *time) - EPOCH).total_seconds() / DAY
+    return (datetime(year, month, day, hour, minute, second) - EPOCH).total_seconds() / DAY
 
 
 def _one_value(raw: Raw) -> str:
@@ -521,8 +530,9 @@ class CategoryEncoder(Encoder):
     def __init__(self, values: Values) -> None:
         from sklearn.preprocessing import OneHotEncoder
 
-        known = values[np.not_equal(values, None)]
-        missing, least = len(values) - len(known), max(2, int(np.ceil(RARE * len(values))))
+        known = _given(values)
+        missing = len(values) - len(known)
+        least = max(2, int(np.ceil(RARE * len(values)))) if len(values) >= MANY_ROWS else 1
         counts = np.unique(known.astype(str), return_counts=True)[1]
         rare = int((counts < least).sum())
         self.one_hot = OneHotEncoder(
@@ -543,7 +553,7 @@ class CategoryEncoder(Encoder):
 
 def _column(values: Values) -> Values:
     """(n, 1) texts, with an empty text where one is missing."""
-    return np.where(np.equal(values, None), "", values).astype(object)[:, None]
+    return _objects([value or "" for value in values.tolist()])[:, None]
 
 
 class HashEncoder(Encoder):
@@ -554,7 +564,7 @@ class HashEncoder(Encoder):
     def __init__(self, values: Values) -> None:
         from sklearn.feature_extraction.text import HashingVectorizer
 
-        known = values[np.not_equal(values, None)]
+        known = _given(values)
         self.hashing = HashingVectorizer(n_features=HASHED, analyzer=_whole, norm=None, alternate_sign=False)
         self.detail = f"{len(set(known.tolist())):,} values, hashed to {HASHED}"
         missing = len(values) - len(known)
@@ -586,7 +596,9 @@ class TextEncoder(Encoder):
         try:
             self.words.fit(texts)
         except ValueError:
-            raise ParameterError("a column of texts has no words: choose another column with {text}", text=Option("text")) from None
+            raise ParameterError(
+                "a column of texts has no words: choose another column with {text}", text=Option("text")
+            ) from None
         self.detail = counted(len(self.words.vocabulary_), "word")
 
     def encode(self, values: Values) -> csr_array:

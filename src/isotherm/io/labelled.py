@@ -34,6 +34,8 @@ class LabelOptions:
     probability: Pick = None
     seed_weight: Pick = None
     several: bool = False
+    unknown: Sequence[str] = ()
+    normalise_labels: bool = False
     delimiter: str | None = None
     header: bool | None = None
     format: str | None = None
@@ -62,6 +64,8 @@ def read_labelled(
     probability: Pick = None,
     seed_weight: Pick = None,
     several: bool = False,
+    unknown: Sequence[str] = (),
+    normalise_labels: bool = False,
     missing: str = "raise",
     delimiter: str | None = None,
     header: bool | None = None,
@@ -94,7 +98,7 @@ def read_labelled(
         labels are read from the file of the graph, if its format has them.
     directed, source, target, weight, thousands, decimal, nodes, id, max_graph_memory, progress
         As for `read_graph`.
-    node, label, probability, several
+    node, label, probability, several, unknown, normalise_labels
         As for `read_seeds`.
     seed_weight
         The column of seed weights: how far each label is trusted. A seed without a weight is certain.
@@ -140,6 +144,8 @@ def read_labelled(
         probability=probability,
         seed_weight=seed_weight,
         several=several,
+        unknown=unknown,
+        normalise_labels=normalise_labels,
         delimiter=labels_delimiter,
         header=labels_header,
         format=labels_format,

@@ -158,7 +158,9 @@ def chosen_rows(ids: Sequence[Any], graph: Graph, name: Any) -> Matched:
     """The rows that are nodes; there must be some, and one for each node at most. Others give a warning."""
     found, texts = matched_rows(ids, node_texts(graph)), set(map(id_text, ids))
     if not len(found.rows):
-        message = "{name}: none of the {count} rows is a node of the graph: ids are such as {id}, and nodes such as {node}"
+        message = (
+            "{name}: none of the {count} rows is a node of the graph: ids are such as {id}, and nodes such as {node}"
+        )
         node, first = (shorten(each[0]) if len(each) else "none" for each in (graph.nodes[:1].tolist(), list(ids)))
         facts = {"name": name, "count": f"{len(ids):,}", "node": node, "id": first}
         raise ParameterError(message + "; choose another column of ids", **facts)

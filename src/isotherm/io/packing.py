@@ -123,8 +123,7 @@ def pack_edges(
         graph.pack(goal, force=force)
         return open_packed(goal)
     memory = max(_usual_memory() if max_memory is None else max_memory, LEAST_MEMORY)
-    how = {"encoding": encoding, "thousands": thousands, "decimal": decimal}
-    options = Options(directed, source, target, weight, delimiter, header, **how)
+    options = Options(directed, source, target, weight, delimiter, header, None, None, encoding, thousands, decimal)
     sources = _Sources(files, options)
     meter = _Meter(progress)
     survey = _surveyed(sources, memory, meter, simple=simple, directed=bool(directed))

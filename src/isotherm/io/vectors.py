@@ -113,8 +113,10 @@ def _opened(
         raise FileError(f"{path}: a table of vectors is {', '.join(TABLES)}, npy or npz, not {known.name}")
     file = Input(path, known.compression, None, encoding)
     wanted = (id, text)
-    return file, known.name, open_table(
-        file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=wanted
+    return (
+        file,
+        known.name,
+        open_table(file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=wanted),
     )
 
 

@@ -390,7 +390,9 @@ def _check_names(names: Any, columns: Any) -> None:
 def _check_source(source: Any) -> None:
     """Refuse a description of features that `NodeClassifier` did not write."""
     if source is not None:
-        _require(isinstance(source, dict) and source.keys() <= FEATURE_SOURCE.keys(), "its features are of another kind")
+        _require(
+            isinstance(source, dict) and source.keys() <= FEATURE_SOURCE.keys(), "its features are of another kind"
+        )
         right = all(isinstance(value, FEATURE_SOURCE[name]) for name, value in source.items())
         _require(right and all(map(_is_text, source.get("columns", ()))), "its features are of another kind")
 

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from isotherm.arrays import Ints, Mask

@@ -78,9 +78,7 @@ def explore(
         with exit_cleanly(), usage_errors():
             connect_to_cluster(fitting.solving)
             clf = classifier_of(fitting, known.values())
-            options = PageOptions(
-                port=port, browser=not no_browser, log=log, name=name, source=source, known=besides
-            )
+            options = PageOptions(port=port, browser=not no_browser, log=log, name=name, source=source, known=besides)
             open_page(graph, known, clf, options)
 
 

@@ -42,7 +42,8 @@ def update(
     results: Results = Results(),  # noqa: B008 - frozen
     ignore_missing_seeds: Annotated[bool, option("Ignore answers that are not in the graph.", group=OPTIONS)] = False,
     features: Annotated[
-        str | None, option("The features that the model was fitted with, which it does not hold.", "FILE", group=OPTIONS)
+        str | None,
+        option("The features that the model was fitted with, which it does not hold.", "FILE", group=OPTIONS),
     ] = None,
     threads: Annotated[
         int | None, option("Number of threads; by default all cores.", "N", validator=at_least(1), group=OPTIONS)

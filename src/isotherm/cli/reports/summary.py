@@ -62,7 +62,7 @@ class Summary:
         table = getattr(clf, "feature_table_", None)
         if table is not None:
             more |= {"feature_columns": {column.name: str(column) for column in table.columns_}}
-            more |= {"column_influence": clf.column_influence_}  # type: ignore[attr-defined]
+            more |= {"column_influence": getattr(clf, "column_influence_", {})}
         return cls(
             nodes=graph.n_nodes,
             edges=graph.n_edges,
@@ -97,7 +97,9 @@ class Summary:
             "classes": f"{self.classes:,}",
             "seeds": f"{self.seeds:,} ({_percent(self.seeds, self.nodes)} of the nodes)",
             "unreached": f"{self.unreached:,}"
-            + (f" ({_percent(self.unreached, self.nodes)} of the nodes{self._by_features()})" if self.unreached else ""),
+            + (
+                f" ({_percent(self.unreached, self.nodes)} of the nodes{self._by_features()})" if self.unreached else ""
+            ),
             "solver": f"{self.solver}, {self.iterations} iterations, residual {self.residual:.1e}{far}",
             "classifier": f"{self.classifier}, {self._decided_by()}",
             "seconds": ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items()),
