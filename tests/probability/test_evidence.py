@@ -11,7 +11,8 @@ from scipy.sparse import csr_array
 import isotherm as iso
 from isotherm.io.node_rows import read_node_features
 
-pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
+IGNORED = ("UnreachedWarning", "RareClassWarning", "CalibrationWarning")
+pytestmark = [pytest.mark.filterwarnings(f"ignore::isotherm.{name}") for name in IGNORED]
 
 
 def test_rows_by_position_and_by_id() -> None:
@@ -54,3 +55,64 @@ def test_what_does_not_fit_is_refused(world: Any, given: dict[str, Any], sentenc
     graph, _, _, known = world
     with pytest.raises(ValueError, match=sentence):
         iso.NodeClassifier().fit(graph, known, **given)
+
+
+TABLE = {
+    "account": ["00", "01", "02", "03", "99"],
+    "country": ["FR", "FR", "US", "US", "US"],
+    "age": [20, None, 60, 61, 7],
+}
+
+
+@pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame, lambda t: pd.DataFrame(t).set_index("account")])
+def test_a_mixed_table_is_matched_by_ids_as_text(make: Any) -> None:
+    graph = iso.Graph.from_edges(["00", "01", "02"], ["01", "02", "03"])
+    with pytest.warns(iso.FileWarning, match="features: 1 of 5 rows are no nodes of the graph, such as '99'"):
+        clf = iso.NodeClassifier().fit(graph, {"00": "a", "03": "b", "01": "a"}, features=make(TABLE))
+    assert clf.feature_table_ is not None
+    assert [str(column) for column in clf.feature_table_.columns_] == ["category, 2 values", "number, 1 missing"]
+    assert clf.labels_.tolist() == ["a", "a", "b", "b"]
+    assert set(clf.column_influence_) == {"country", "age"}
+
+
+def test_ids_that_are_integers_in_one_place_and_text_in_the_other() -> None:
+    graph = iso.Graph.from_edges(["1", "2"], ["2", "3"])
+    found = read_node_features(pd.DataFrame({"id": [3, 1, 2], "x": [5.0, 1, 3]}), graph).rows
+    np.testing.assert_array_equal(found[:, 0], [1, 3, 5])
+    numbered = iso.Graph.from_edges([1, 2], [2, 3])
+    found = read_node_features(pd.DataFrame({"x": [5.0, 1, 3]}, index=pd.Index([3, 1, 2])), numbered).rows
+    np.testing.assert_array_equal(found[:, 0], [1, 3, 5])
+
+
+def test_the_columns_that_matter_are_those_that_made_the_classes(world: Any) -> None:
+    graph, truth, _, known = world
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"noise": rng.normal(size=len(truth)), "kind": [f"k{each}" for each in truth]})
+    table["noise"] = table["noise"].where(rng.random(len(truth)) < 0.9)
+    clf = iso.NodeClassifier().fit(graph, known, features=table)
+    assert clf.column_influence_["kind"]["features"] > 0.8
+    why = clf.explain(graph.nodes[0])
+    assert "evidence" in str(why)
+    assert "kind" in str(why)
+    assert max(why.columns["kind"], key=why.columns["kind"].__getitem__) == truth[0]
+    with pytest.raises(ValueError, match="no column named 'size' for feature_columns"):
+        iso.NodeClassifier().fit(graph, known, features=table, feature_table=iso.FeatureTable(columns=["size"]))
+
+
+def test_a_loaded_model_is_updated_with_its_features(world: Any, tmp_path: Any) -> None:
+    graph, truth, _, known = world
+    table = pd.DataFrame({"kind": [f"k{each}" for each in truth], "size": np.arange(len(truth)) % 7})
+    clf = iso.NodeClassifier().fit(graph, known, features=table)
+    clf.save(tmp_path / "m.npz")
+    loaded = iso.load(tmp_path / "m.npz")
+    with pytest.raises(
+        ValueError, match="the features kind, size that it was fitted on: give them again with features"
+    ):
+        loaded.update({0: truth[0]})
+    node = int(np.flatnonzero(np.asarray(known) < 0)[0])
+    again = iso.load(tmp_path / "m.npz")
+    assert isinstance(again, iso.NodeClassifier)
+    again.update({graph.nodes[node]: truth[node]}, features=table)
+    clf.update({graph.nodes[node]: truth[node]})
+    np.testing.assert_array_equal(again.labels_, clf.labels_)
+    np.testing.assert_allclose(again.predict_proba(), clf.predict_proba(), atol=1e-4)

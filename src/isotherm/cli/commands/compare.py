@@ -36,7 +36,6 @@ Examples:
   isotherm compare edges.csv labels.csv --fraction 0.7
   isotherm compare edges.csv labels.csv --fraction 0.7 --plot methods.png
   isotherm compare edges.csv labels.csv --no-peers --json -o draws.csv
-  isotherm compare edges.csv labels.csv --no-peers --features people.csv
 """
 HIDING = Group("Hiding labels", sort_key=1)
 

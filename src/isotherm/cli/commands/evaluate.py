@@ -42,7 +42,6 @@ Examples:
   isotherm evaluate edges.csv labels.csv --fraction 0.7 --per-class --confusion
   isotherm evaluate edges.csv labels.csv --fraction 0.7 --plot rules.png
   isotherm evaluate edges.csv labels.csv --fraction 0.7 --rule balanced --json
-  isotherm evaluate edges.csv labels.csv --fraction 0.7 --features people.csv
 """
 HIDING = Group("Hiding labels", sort_key=1)
 

@@ -30,7 +30,6 @@ Examples:
   isotherm suggest model.npz -n 20 -o sheet.csv
   isotherm update model.npz answers.csv -o better.csv
   isotherm update model.npz answers.csv -o better.tsv --save newer.npz
-  isotherm update model.npz answers.csv --features people.csv -o better.jsonl
 """
 
 
