@@ -29,6 +29,7 @@ from isotherm.seeds import Seeds, as_seeds
 if TYPE_CHECKING:  # few fits have features
     from isotherm.io.feature_table import FeatureTable
 
+OTHER_TABLES = {"evidence", "majority"}  # experts that go by another model, or by the table whose rows are the nodes
 RULE_NAMES = (*DECISIONS, *RULES)  # what may decide labels: on probabilities, or on temperatures
 
 
@@ -191,6 +192,8 @@ class NodeClassifier(GraphClassifier):
     def _evidence_for(self, seeds: Seeds, features: Any) -> Evidence | None:
         fit, evidence = self._fitted, self.fitted_.evidence
         if features is not None:
+            if evidence is None and not OTHER_TABLES.isdisjoint(fit.experts):
+                raise self._without_features()
             structure = SPECTRAL if "spectrum" in fit.experts else None
             return self._read_evidence(features, structure, fit.graph, seeds, self.table_of_source())
         if isinstance(fit.rule, Rule):  # there were no probabilities, but there may be with these seeds
@@ -218,7 +221,7 @@ class NodeClassifier(GraphClassifier):
 
     def _without_features(self) -> ParameterError:
         """The error that asks for the features of a saved model."""
-        if "evidence" in self._fitted.experts:
+        if not OTHER_TABLES.isdisjoint(self._fitted.experts):
             return ParameterError("a saved model does not hold the evidence that it was fitted on: fit it again")
         columns = self.feature_source_.get("columns", ())
         file = self.feature_source_.get("file")
@@ -307,7 +310,8 @@ def load(path: str | os.PathLike[str], *, n_threads: int | None = None) -> Graph
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names
     clf.seed_columns_ = saved.seed_columns or {}
-    clf.feature_source_ = saved.feature_source or {}
+    if isinstance(clf, NodeClassifier):
+        clf.feature_source_ = dict(saved.feature_source or {})
     return clf._hold(fit)
 
 

@@ -151,9 +151,9 @@ def test_thousands_in_a_file_with_decimal_commas_are_a_question(run: Run) -> Non
     assert "--decimal ," in outcome.err
     assert run("classify", *files, "--decimal", ",").status == 0
     whole = iso.read_graph("umsatz.csv", source="von", target="to", weight="Betrag", decimal=",")
-    assert sorted(whole.csr.weights) == [1284, 1284, 2100, 2100]
+    assert sorted(whole.adjacency.data) == [1284, 1284, 2100, 2100]
     part = iso.read_graph("umsatz.csv", source="von", target="to", weight="Betrag", decimal=".")
-    assert sorted(part.csr.weights) == [1.284, 1.284, 2.1, 2.1]
+    assert sorted(part.adjacency.data) == [1.284, 1.284, 2.1, 2.1]
     outcome = run("classify", *files[:-1], "Gebuehr")
     assert outcome.status == 2
     assert "the weight is '0,50'" in outcome.err

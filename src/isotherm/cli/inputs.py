@@ -275,9 +275,10 @@ def read_answers(
 def features_of_model(clf: "GraphClassifier", path: str, job: Job) -> "NodeFeatures":
     """The features of a saved model, from a table with the columns that it was fitted with."""
     from isotherm.node_classifier import NodeClassifier
+    from isotherm.probability.experts import STRUCTURAL
 
     with job.stage("reading features"):
-        if not isinstance(clf, NodeClassifier) or set(clf.experts_) <= {"heat", "spectrum", "degree"}:
+        if not isinstance(clf, NodeClassifier) or set(clf.experts_) <= STRUCTURAL:
             raise UsageError(f"the model was fitted without features: {leave_out('features')}")
         file = read_features(FeatureOptions(features=path, id=clf.feature_source_.get("id")), clf.graph_, None)
         assert file is not None
