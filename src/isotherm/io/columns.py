@@ -46,20 +46,8 @@ NODES = ("node", "nodeid", "id", "vertex", "vertexid", "name")
 OFTEN_NODES = ("account", "user", "customer", "person", "member", "entity", "item", "paper", "page", "package", "key")
 LABELS = ("label", "labels", "class", "y", "category")
 OFTEN_LABELS = (
-    "verdict",
-    "decision",
-    "outcome",
-    "diagnosis",
-    "target",
-    "group",
-    "community",
-    "cluster",
-    "truth",
-    "type",
-    "kind",
-    "section",
-    "topic",
-    "subject",
+    *("verdict", "decision", "outcome", "diagnosis", "target", "group", "community", "cluster", "truth"),
+    *("type", "kind", "section", "topic", "subject"),
 )
 PEOPLE = ("reviewer", "analyst", "investigator", "annotator", "checker", "agent", "author", "owner", "by", "user")
 NOTES = ("comment", "comments", "note", "notes", "remark", "remarks", "reason")

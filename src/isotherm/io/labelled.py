@@ -34,7 +34,7 @@ class LabelOptions:
     probability: Pick = None
     seed_weight: Pick = None
     several: bool = False
-    unknown: Sequence[str] = ()
+    unknown: str | Sequence[str] = ()
     normalise_labels: bool = False
     delimiter: str | None = None
     header: bool | None = None
@@ -64,7 +64,7 @@ def read_labelled(
     probability: Pick = None,
     seed_weight: Pick = None,
     several: bool = False,
-    unknown: Sequence[str] = (),
+    unknown: str | Sequence[str] = (),
     normalise_labels: bool = False,
     missing: str = "raise",
     delimiter: str | None = None,

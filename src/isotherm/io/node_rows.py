@@ -156,7 +156,7 @@ def _array(values: Any) -> NDArray[Any]:
 
 def chosen_rows(ids: Sequence[Any], graph: Graph, name: Any) -> Matched:
     """The rows that are nodes; there must be some, and one for each node at most. Others give a warning."""
-    found, texts = matched_rows(ids, node_texts(graph)), set(map(id_text, ids))
+    found = matched_rows(ids, node_texts(graph))
     if not len(found.rows):
         message = (
             "{name}: none of the {count} rows is a node of the graph: ids are such as {id}, and nodes such as {node}"
@@ -171,9 +171,9 @@ def chosen_rows(ids: Sequence[Any], graph: Graph, name: Any) -> Matched:
         raise ParameterError(message, name=name, node=twice, count=counts.max())
     lost = len(ids) - len(found.rows)
     if lost:
-        first = next(each for each in ids if id_text(each) not in set(map(str, graph.nodes[found.places].tolist())))
+        first = ids[int(np.setdiff1d(np.arange(len(ids)), found.rows)[0])]
         message = "{name}: {lost} of {all} rows are no nodes of the graph, such as {first}, and are left out"
-        warn(FileWarning(message, name=name, lost=f"{lost:,}", all=f"{len(texts):,}", first=shorten(first)))
+        warn(FileWarning(message, name=name, lost=f"{lost:,}", all=f"{len(ids):,}", first=shorten(first)))
     return found
 
 

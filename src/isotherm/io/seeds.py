@@ -91,7 +91,7 @@ def read_seeds(
     label: Pick = None,
     probability: Pick = None,
     several: bool = False,
-    unknown: Sequence[str] = (),
+    unknown: str | Sequence[str] = (),
     normalise_labels: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -118,7 +118,7 @@ def read_seeds(
     several
         Whether a node may have several labels, each in its own row.
     unknown
-        Further words that stand for a missing label, such as unsure; in any case, with or without blanks.
+        Further words that stand for a missing label, as a list or between commas, such as "unsure,pending".
     normalise_labels
         Whether labels that differ by case or blanks are one: they are written in lower case.
     delimiter, header, format, encoding
@@ -176,7 +176,7 @@ def read_seeds_file(
     probability: Pick = None,
     seed_weight: Pick = None,
     several: bool = False,
-    unknown: Sequence[str] = (),
+    unknown: str | Sequence[str] = (),
     normalise_labels: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
@@ -247,22 +247,19 @@ def _by_values(
     def read(node: int) -> SeedsFile:
         places = {"node": node, "label": label, **{role: place for role, place in others.items() if place is not None}}
         roles = {role: Column(place + 1, table.names[place]) for role, place in places.items()}
-        chosen = (Batch(_chosen(batch.frame, places), batch.place) for batch in batches)
+        chosen = (
+            Batch(batch.frame.select(batch.frame[:, place].alias(role) for role, place in places.items()), batch.place)
+            for batch in batches
+        )
         return collected(read_rows(path, chosen), table.layout(format, dict(roles)))
 
     others_too = tuple(partial(read, node) for node in nodes[1:])
     return read(nodes[0])._replace(by_others=others_too, unclear=unclear if others_too else None)
 
 
-def _chosen(frame: Any, places: Mapping[str, int]) -> Any:
-    """Some columns of a frame, under the names of their roles; rows without an id and a label are left out."""
-    chosen = frame.select(frame[:, place].alias(role) for role, place in places.items())
-    return chosen.filter(~(chosen["node"].is_null() & chosen["label"].is_null()))
-
-
-def _meant(path: str, rows: list[Row], unknown: Sequence[str], *, normalise: bool) -> list[Row]:
+def _meant(path: str, rows: list[Row], unknown: str | Sequence[str], *, normalise: bool) -> list[Row]:
     """Rows without labels that stand for a missing one, with a warning unless the caller listed them."""
-    words = {normal_label(word) for word in unknown}
+    words = {normal_label(word) for word in (unknown.split(",") if isinstance(unknown, str) else unknown)}
     rows = [row for row in rows if normal_label(row.label) not in words]
     missing = [row for row in rows if isinstance(row.label, str) and is_missing_word(row.label)]
     if missing:
