@@ -175,7 +175,7 @@ PROBES = {
     "--title": probe("--title", "Tea"),
     "--tol": probe("--tol", "0.5", others="--solver cg"),
     "--top": probe("--top", "1"),
-    "--unknown": probe("--unknown", "A", others="--seeds typed.csv"),
+    "--unknown": probe("--unknown", "LATER", others="--seeds typed.csv"),
     "--unweighted": probe("--unweighted"),
     "--vectors": probe("--vectors", says="edges.csv has ids such as 0"),  # the rows of a table are counted
     "--weight": probe("--weight", "nothing"),
@@ -271,7 +271,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = "".join(f"{node},{label},{1 + place},0.5\n" for place, (node, label) in enumerate(known.items()))
     (folder / "seeds.csv").write_text(f"node,label,trust,p\n{rows}")
     (folder / "more-seeds.csv").write_text("node,label\nn12,b\nn13,b\n")
-    (folder / "typed.csv").write_text("node,label\nn12,A \nn13,A\nn14,b\n")
+    (folder / "typed.csv").write_text("node,label\nn12,A \nn13,A\nn14,b\nn16,later\n")
     (folder / "more-nodes.csv").write_text("node\nn1\nlonely\n")
     (folder / "commas.csv").write_text("source;target;weight\nn3;n44;1.000,5\n")
     (folder / "strange.csv").write_text("node,label\nnobody,a\nn14,b\n")

@@ -118,7 +118,7 @@ def read_seeds(
     several
         Whether a node may have several labels, each in its own row.
     unknown
-        Further words that stand for a missing label, as a list or between commas, such as "unsure,pending".
+        Further words that stand for a missing label, as a list or between commas ("unsure,pending"), in any case.
     normalise_labels
         Whether labels that differ by case or blanks are one: they are written in lower case.
     delimiter, header, format, encoding

@@ -112,47 +112,8 @@ def _opened(
     if known.name not in TABLES:
         raise FileError(f"{path}: a table of vectors is {', '.join(TABLES)}, npy or npz, not {known.name}")
     file = Input(path, known.compression, None, encoding)
-    wanted = (id, text)
-    return (
-        file,
-        known.name,
-        open_table(file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=wanted),
-    )
-
-
-def read_features(
-    path: str | os.PathLike[str],
-    graph: Graph,
-    *,
-    how: "FeatureTable | None" = None,
-    id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    format: str | None = None,  # noqa: A002 - as in read_graph
-    encoding: str | None = None,
-) -> Any:
-    """The features of the nodes of a graph, one row for each, in its order; dense or sparse as in the file.
-
-    Parameters
-    ----------
-    path, id, text, delimiter, header, format, encoding
-        As for `read_vectors`.
-    graph
-        The graph. Ids are compared as text; without a column of ids, rows are the nodes 0, 1, ... Rows of other nodes
-        are left out, and nodes without a row have zeros; both with a warning.
-    how
-        How columns are read; by default as `FeatureTable` does.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, none of its rows is a node, or a node has two.
-    """
-    file = read_feature_file(
-        path, graph, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding
-    )
-    return file.at(graph, how).rows
+    table = open_table(file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=(id, text))
+    return file, known.name, table
 
 
 @dataclass(frozen=True)
@@ -172,7 +133,7 @@ class FeatureFile:
         return 2 * len(matched_rows(self.ids, node_texts(graph)).rows) > len(self.ids)
 
     def at(self, graph: Graph, how: "FeatureTable | None" = None) -> "NodeFeatures":
-        """The features of the nodes of a graph."""
+        """The features of the nodes of a graph; rows of other nodes are left out, and zeros are filled in."""
         from isotherm.io.feature_table import FeatureTable
         from isotherm.io.node_rows import features_by_id, matched_rows, node_texts
 
@@ -202,7 +163,7 @@ def read_feature_file(
     format: str | None = None,  # noqa: A002 - as in read_graph
     encoding: str | None = None,
 ) -> FeatureFile:
-    """Read a table of features, and find the column of ids."""
+    """Read a table of features, and find the column of ids; without one, rows are the nodes 0, 1, ..."""
     from isotherm.io.node_rows import id_place
 
     path = os.fspath(path)
