@@ -261,7 +261,7 @@ def _described(evidence: Evidence | None) -> dict[str, Any]:
     if table is None:
         return {}
     given = {name: getattr(table, name) for name in ("text", "decimal", "thousands")}
-    columns = tuple(name for name in table.encoders_ if name != table.text)
+    columns = tuple(column.name for column in table.columns_ if column.width and column.name != table.text)
     return {"columns": columns, **{name: value for name, value in given.items() if value}}
 
 

@@ -116,3 +116,16 @@ def test_a_loaded_model_is_updated_with_its_features(world: Any, tmp_path: Any) 
     clf.update({graph.nodes[node]: truth[node]})
     np.testing.assert_array_equal(again.labels_, clf.labels_)
     np.testing.assert_allclose(again.predict_proba(), clf.predict_proba(), atol=1e-4)
+
+
+def test_the_order_of_rows_and_columns_does_not_matter(world: Any) -> None:
+    graph, truth, _, known = world
+    rng = np.random.default_rng(1)
+    towns = rng.choice([f"town{place}" for place in range(60)], len(truth))
+    table = pd.DataFrame({"id": graph.nodes, "kind": [f"k{each % 2}" for each in truth], "town": towns})
+    table["size"] = np.where(rng.random(len(truth)) < 0.9, rng.normal(size=len(truth)) + truth, np.nan)
+    table["note"] = [" ".join(rng.choice(["red", "green", "blue", "old", "new"], 3)) for _ in truth]
+    shuffled = table.sample(frac=1, random_state=0)[["note", "size", "id", "town", "kind"]]
+    found = [iso.NodeClassifier().fit(graph, known, features=each) for each in (table, shuffled)]
+    np.testing.assert_allclose(found[0].predict_proba(), found[1].predict_proba(), atol=1e-4)
+    np.testing.assert_array_equal(found[0].labels_, found[1].labels_)

@@ -78,7 +78,8 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Numbers and dates are centred at their median and divided by a robust standard deviation, and outliers are drawn in.
     A missing value becomes the median, and a further column says that it was missing. Categories and truth values
     become a column for each value, of which rare ones share one; with many values they are hashed. Texts become the
-    weights of their words (TF-IDF). A table of complete numbers alone is not changed.
+    weights of their words (TF-IDF). A table of complete numbers alone is not changed. The numbers are in the
+    order of the names of the columns, so that the order of columns does not matter.
 
     Columns that cannot tell anything are left out: identifiers, columns with one value only, and those named label or
     class, which may hold the answer.
@@ -112,9 +113,9 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     age      number, 1 missing
     planet   left out: one value only
     >>> table.get_feature_names_out().tolist()
-    ['country=FR', 'country=US', 'age', 'age is missing']
+    ['age', 'age is missing', 'country=FR', 'country=US']
     >>> table.transform({"country": ["US"], "age": [39]}).toarray().tolist()
-    [[0.0, 1.0, 0.0, 0.0]]
+    [[0.0, 0.0, 0.0, 1.0]]
     """
 
     def __init__(
@@ -169,9 +170,9 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     @property
     def places(self) -> dict[str, slice]:
         """Where the numbers of each column are, by its name."""
-        used = [column for column in self.columns_ if column.width]
-        ends = np.cumsum([column.width for column in used]).tolist()
-        return {column.name: slice(end - column.width, end) for column, end in zip(used, ends, strict=True)}
+        widths = {name: len(encoder.names(name)) for name, encoder in self.encoders_.items()}
+        ends = np.cumsum(list(widths.values())).tolist()
+        return {name: slice(end - widths[name], end) for name, end in zip(widths, ends, strict=True)}
 
     def __str__(self) -> str:
         if not hasattr(self, "columns_"):
@@ -194,11 +195,13 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             reason = _one_value(raw) if wanted is not None else _useless(name, raw)
             reasons |= {name: reason} if reason else {}
         self.read_ = {name: raw._replace(values=None) for name, raw in read.items()}
-        self.encoders_: dict[str, Encoder] = {
+        encoders = {
             name: TextEncoder(raw.values) if name == self.text else encoder_of(raw)
             for name, raw in read.items()
             if name not in reasons
         }
+        plain = all(encoder.plain for encoder in encoders.values())  # such a table is not changed
+        self.encoders_: dict[str, Encoder] = encoders if plain else dict(sorted(encoders.items()))
         self._check_any(reasons)
         used = {
             name: FeatureColumn(name, each.kind, each.detail, len(each.names(name)))
