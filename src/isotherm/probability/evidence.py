@@ -40,7 +40,7 @@ class Evidence:
     @classmethod
     def of_table(cls, rows: Rows) -> "Evidence":
         """The columns of the table (n, d) whose nearest rows are the graph; heat reflects much of them already."""
-        return cls(rows, prior={"majority": 0.75, "neighbours": 0.25}, clustered=True)
+        return cls(rows, prior={"majority": 0.75, "neighbours": 0.25, "second round": 0.25}, clustered=True)
 
     @property
     def beyond_links(self) -> bool:
@@ -81,12 +81,10 @@ def read_evidence(
         raise ParameterError(
             "{given}, but it must be 'auto', 'spectral' or a table of probabilities", given=Option("evidence", evidence)
         )
-    if rows is not None:  # structure adds little to features on most graphs
-        return Evidence(rows, table=table)
     if structure_is_cheap(graph, seeds.n_classes):
-        return Evidence(structure=Structure(graph))
-    _warn_about_size("the graph is large, so labels go by heat alone: set {spectral} to use its structure too")
-    return None
+        return Evidence(rows, structure=Structure(graph), table=table)
+    _warn_about_size("the graph is large, so its structure is left out as evidence: set {spectral} to use it")
+    return None if rows is None else Evidence(rows, table=table)
 
 
 def _warn_about_size(message: str) -> None:
