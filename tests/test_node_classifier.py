@@ -79,7 +79,7 @@ def test_saved_updated_and_by_every_decision(world: Any, tmp_path: Path) -> None
     np.testing.assert_array_equal(loaded.predict_set(), clf.predict_set())
     assert loaded.experts_ == clf.experts_
     assert loaded.explain(7).experts == clf.explain(7).experts
-    with pytest.raises(ValueError, match="fit it again"):
+    with pytest.raises(ValueError, match="does not hold the features that it was fitted on: give them again"):
         loaded.update({1: 0})
     more = int(np.flatnonzero(known < 0)[0])
     again = known.copy()

@@ -21,6 +21,7 @@ __all__ = [
     "DoubtfulSeeds",
     "EvidenceWarning",
     "Explanation",
+    "FeatureTable",
     "FileError",
     "FileWarning",
     "Graph",
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from isotherm.insight.explanation import Explanation
     from isotherm.insight.suggestion import suggest
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds
+    from isotherm.io.feature_table import FeatureTable
     from isotherm.labelling.inputs import CutGraphWarning, WholeGraph
     from isotherm.labelling.rows import write_labels
     from isotherm.node_classifier import NodeClassifier, explore, load
@@ -78,6 +80,7 @@ _HOMES = {
     "DoubtfulSeeds": "insight.doubt",
     "EvidenceWarning": "probability.evidence",
     "Explanation": "insight.explanation",
+    "FeatureTable": "io.feature_table",
     "FileError": "io",
     "FileWarning": "io",
     "Graph": "graphs",

@@ -100,14 +100,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         progress : callable, optional
             As for `fit`.
         """
+        return self._update(add, remove, progress)
+
+    def _update(
+        self, add: Mapping[Any, Any] | None, remove: Iterable[Any], progress: Progress | None, features: Any = None
+    ) -> Self:
         before = self._fitted
         seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
         seeds.warn_about_rare()
-        evidence = self._evidence_for(seeds)
+        evidence = self._evidence_for(seeds, features)
         return self._fit(before.graph, seeds, self.settings, progress, evidence=evidence, before=before)
 
-    def _evidence_for(self, seeds: Seeds) -> Evidence | None:
-        """The evidence of the present fit, for a fit with other seeds."""
+    def _evidence_for(self, seeds: Seeds, features: Any = None) -> Evidence | None:
+        """The evidence of the present fit, for a fit with other seeds; features may be given again."""
         return None
 
     @property
@@ -448,8 +453,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         from isotherm.page.open_page import PageOptions, certain_seeds, open_page  # few fits need the page
 
         fit, labeller = self._fitted, self.on_graph()
-        options = PageOptions(port=port, browser=browser, log=log, name=name)
+        options = PageOptions(port=port, browser=browser, log=log, name=name, known=labeller._besides())
         open_page(fit.graph, certain_seeds(fit.seeds, fit.graph), labeller, options, fitted=labeller)
+
+    def _besides(self) -> dict[str, Any]:
+        """The arguments of the present fit besides graph and seeds."""
+        return {}
 
     def on_graph(self) -> "GraphClassifier":
         """A classifier of the same graph with the same fit: this one, unless it is fitted on a table."""
@@ -481,7 +490,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         from isotherm.labelling.saving import Saved, save_model  # reads and writes files, which few fits need
 
         names, columns = getattr(self, "feature_names_in_", None), getattr(self, "seed_columns_", None)
-        save_model(path, Saved(self.get_params(), self._fitted, names, columns), force=force)
+        source = getattr(self, "feature_source_", None)
+        save_model(path, Saved(self.get_params(), self._fitted, names, columns, source), force=force)
         self.fitted_.warn_about_few()
 
     def _html_repr(self) -> str:

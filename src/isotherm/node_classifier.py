@@ -9,23 +9,27 @@ of these *experts* says about nodes whose class is known. This calibrates the te
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
-from isotherm.errors import ParameterError
+from isotherm.errors import Option, ParameterError
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph, as_graph
 from isotherm.labelling.fit import has_probabilities
 from isotherm.labelling.rules import DECISIONS, RULES, Rule
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import CalibrationWarning
-from isotherm.probability.evidence import AUTO, COMPATIBILITY, Evidence, read_evidence
+from isotherm.probability.evidence import AUTO, COMPATIBILITY, SPECTRAL, Evidence, read_evidence
 from isotherm.probability.experts import STRUCTURAL
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds, as_seeds
 
+if TYPE_CHECKING:  # few fits have features
+    from isotherm.io.feature_table import FeatureTable
+
+OTHER_TABLES = {"evidence", "majority"}  # experts that go by another model, or by the table whose rows are the nodes
 RULE_NAMES = (*DECISIONS, *RULES)  # what may decide labels: on probabilities, or on temperatures
 
 
@@ -72,11 +76,17 @@ class NodeClassifier(GraphClassifier):
         How temperatures become probabilities.
     experts_ : dict
         The weight of heat, features and other evidence, found by hidden seeds; see docs/evidence.md.
+    column_influence_ : dict
+        For each column of the features, its share of what moves each expert; see docs/evidence.md.
     rule_ : str
         The decision, or the rule on temperatures where labels go by heat alone.
     seed_columns_ : dict
         The names of the columns of node and label in the file of seeds, if the command line read them; it names the
         columns of a sheet of suggestions so. Empty after `fit`.
+    feature_table_ : FeatureTable or None
+        How each column of the features was read; None without features, or if they were an array of numbers.
+    feature_source_ : dict
+        The columns of features that were used, and their file if the command line read them; a saved model keeps it.
 
     Examples
     --------
@@ -124,6 +134,7 @@ class NodeClassifier(GraphClassifier):
         *,
         seed_weight: Any = None,
         features: Any = None,
+        feature_table: "FeatureTable | None" = None,
         evidence: Any = AUTO,
         progress: Progress | None = None,
     ) -> Self:
@@ -133,10 +144,13 @@ class NodeClassifier(GraphClassifier):
         ----------
         X, y, seed_weight, progress
             The graph, its seeds, and how far these are trusted; see :meth:`DirichletClassifier.fit`.
-        features : array, sparse matrix, data frame or mapping, optional
-            What is known about the nodes besides links: a row of numbers for each, by position, or by node id in a
-            mapping or in a data frame with ids as its index or in a column "node" or "id". For a bipartite graph, the
-            rows may be for one side only. See docs/evidence.md.
+        features : data frame, dict of columns, array, sparse matrix or ``{node: row}``, optional
+            What is known about the nodes besides links: a row for each, by position, or by node id if ids are the
+            index of a data frame or one of its columns. Columns may hold numbers, dates, categories and texts, with
+            gaps; see :class:`FeatureTable`. Rows of other nodes are left out, with a warning. For a bipartite graph,
+            the rows may be for one side only. See docs/evidence.md.
+        feature_table : FeatureTable, optional
+            How the columns are to be read, if not as by default.
         evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
             Probabilities of the classes by another model, a row for each node and a column for each class, NaN where
             it has none. Or "spectral" to go by the spectrum of the graph and the degrees of its nodes too. This is the
@@ -146,35 +160,115 @@ class NodeClassifier(GraphClassifier):
         """
         settings = self.settings
         graph, seeds = self._graph_and_seeds(X, y, seed_weight)
-        known = self._read_evidence(features, evidence, graph, seeds)
+        known = self._read_evidence(features, evidence, graph, seeds, feature_table)
         self.seed_columns_ = {}
+        self.feature_source_ = _described(known)
         return self._fit(graph, seeds, settings, progress, evidence=known)
 
-    def _read_evidence(self, features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> Evidence | None:
+    def update(
+        self,
+        add: Mapping[Any, Any] | None = None,
+        remove: Iterable[Any] = (),
+        *,
+        features: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
+        """Label the nodes again after a change of the seeds; see :meth:`DirichletClassifier.update`.
+
+        Parameters
+        ----------
+        add, remove, progress
+            As in :meth:`DirichletClassifier.update`.
+        features
+            As for :meth:`fit`, for a model that was loaded from a file: it holds no features. Without it, features are
+            those of the fit.
+        """
+        return self._update(add, remove, progress, features)
+
+    def _read_evidence(
+        self, features: Any, evidence: Any, graph: Graph, seeds: Seeds, how: "FeatureTable | None" = None
+    ) -> Evidence | None:
         if has_probabilities(graph, seeds, self.settings):
-            return read_evidence(features, evidence, graph, seeds)
+            return read_evidence(features, evidence, graph, seeds, how)
         if features is None and (evidence is None or isinstance(evidence, str | Evidence)):  # as by default
             return None
         reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
         raise ParameterError(f"features and evidence cannot be used here, since {reason}: leave them out")
 
-    def _evidence_for(self, seeds: Seeds) -> Evidence | None:
+    def _evidence_for(self, seeds: Seeds, features: Any = None) -> Evidence | None:
         fit, evidence = self._fitted, self.fitted_.evidence
+        if features is not None:
+            if evidence is None and not OTHER_TABLES.isdisjoint(fit.experts):
+                raise self._without_features()
+            structure = SPECTRAL if "spectrum" in fit.experts else None
+            return self._read_evidence(features, structure, fit.graph, seeds, self.table_of_source())
         if isinstance(fit.rule, Rule):  # there were no probabilities, but there may be with these seeds
             return self._read_evidence(None, AUTO, fit.graph, seeds)
         if evidence is None and fit.odds is not None:  # loaded from a file
             if not set(fit.experts) <= STRUCTURAL:
-                raise ParameterError("a saved model does not hold the features that it was fitted on: fit it again")
+                raise self._without_features()
             return Evidence(structure=Structure(fit.graph), compatibility=COMPATIBILITY in fit.experts)
         opinion = None if evidence is None else evidence.opinion
         if opinion is not None and opinion.shape[1] != seeds.n_classes:
             raise ParameterError("the classes have changed, and evidence has a column for each class: fit again")
         return evidence
 
+    def _besides(self) -> dict[str, Any]:
+        fit = self._fitted
+        loaded = fit.evidence is None and fit.odds is not None
+        return {} if loaded or isinstance(fit.rule, Rule) else {"evidence": fit.evidence}
+
+    def table_of_source(self) -> "FeatureTable | None":
+        """How the columns of features were read when the model was saved; None if they were numbers."""
+        from isotherm.io.feature_table import FeatureTable
+
+        given = {name: value for name, value in self.feature_source_.items() if name not in ("file", "id")}
+        return FeatureTable(**given) if given else None
+
+    def _without_features(self) -> ParameterError:
+        """The error that asks for the features of a saved model."""
+        if not OTHER_TABLES.isdisjoint(self._fitted.experts):
+            return ParameterError("a saved model does not hold the evidence that it was fitted on: fit it again")
+        columns = self.feature_source_.get("columns", ())
+        file = self.feature_source_.get("file")
+        what = f" {', '.join(map(str, columns))}" if columns else ""
+        what += f" of {file}" if file else ""
+        message = (
+            "a saved model does not hold the features{what} that it was fitted on: give them again with {features}"
+        )
+        return ParameterError(message, what=what, features=Option("features", file or ...))
+
+    @property
+    def feature_table_(self) -> "FeatureTable | None":
+        """How the columns of features were read; None without features, or if they were an array of numbers."""
+        evidence = self._fitted.evidence
+        return None if evidence is None else evidence.table
+
+    @property
+    def column_influence_(self) -> dict[str, dict[str, float]]:
+        """For each column of the features, its share of what moves each expert; empty without columns of features.
+
+        It is the share of a column in the log-odds of an expert, fitted by a linear function of the columns.
+        """
+        from isotherm.insight.influence import Influence
+
+        found = Influence.of(self._fitted)
+        return {} if found is None else found.shares
+
     @property
     def experts_(self) -> dict[str, float]:
         """The weight of each expert, by its name."""
         return self._fitted.experts
+
+
+def _described(evidence: Evidence | None) -> dict[str, Any]:
+    """The columns of features, and how they were read, for a model that is saved; empty if there are none."""
+    table = None if evidence is None else evidence.table
+    if table is None:
+        return {}
+    given = {name: getattr(table, name) for name in ("text", "decimal", "thousands")}
+    columns = tuple(column.name for column in table.columns_ if column.width and column.name != table.text)
+    return {"columns": columns, **{name: value for name, value in given.items() if value}}
 
 
 def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
@@ -222,6 +316,8 @@ def load(path: str | os.PathLike[str], *, n_threads: int | None = None) -> Graph
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names
     clf.seed_columns_ = saved.seed_columns or {}
+    if isinstance(clf, NodeClassifier):
+        clf.feature_source_ = dict(saved.feature_source or {})
     return clf._hold(fit)
 
 
@@ -236,6 +332,7 @@ def explore(
     seeds: Any = None,
     *,
     classifier: GraphClassifier | None = None,
+    features: Any = None,
     log: str | os.PathLike[str] | None = None,
     port: int = 0,
     browser: bool = True,
@@ -251,6 +348,8 @@ def explore(
         Known labels, as for `NodeClassifier.fit`. Without any, the page asks for the names of the classes.
     classifier : NodeClassifier or DirichletClassifier, optional
         The classifier that labels the graph; only its parameters are used, not its fit.
+    features : data frame, dict of columns, array, sparse matrix or ``{node: row}``, optional
+        As for :meth:`NodeClassifier.fit`.
     log, port, browser, name
         As in :meth:`NodeClassifier.explore`.
     """
@@ -258,5 +357,6 @@ def explore(
 
     network = as_graph(graph)
     known = {} if seeds is None else certain_seeds(as_seeds(seeds, network, None), network)
-    options = PageOptions(port=port, browser=browser, log=log, name=name)
+    known_besides = {} if features is None else {"features": features}
+    options = PageOptions(port=port, browser=browser, log=log, name=name, known=known_besides)
     open_page(network, known, NodeClassifier() if classifier is None else classifier, options)

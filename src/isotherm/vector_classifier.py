@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from inspect import signature
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -20,6 +20,9 @@ from isotherm.labelling.settings import Settings
 from isotherm.node_classifier import NodeClassifier
 from isotherm.probability.evidence import AUTO, Evidence
 from isotherm.seeds.encoding import has_index
+
+if TYPE_CHECKING:
+    from isotherm.io.feature_table import FeatureTable
 
 
 class VectorClassifier(NodeClassifier):
@@ -107,6 +110,7 @@ class VectorClassifier(NodeClassifier):
         *,
         seed_weight: Any = None,
         features: Any = None,
+        feature_table: "FeatureTable | None" = None,
         evidence: Any = AUTO,
         progress: Progress | None = None,
     ) -> Self:
@@ -121,7 +125,7 @@ class VectorClassifier(NodeClassifier):
         evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
             As in :meth:`NodeClassifier.fit`, but by default the columns of the table are the evidence. None to go by
             the graph alone.
-        seed_weight, features, progress
+        seed_weight, features, feature_table, progress
             As in :meth:`NodeClassifier.fit`.
         """
         if y is None:
@@ -143,6 +147,7 @@ class VectorClassifier(NodeClassifier):
             _by_row(X, y),
             seed_weight=seed_weight,
             features=features,
+            feature_table=feature_table,
             evidence=evidence,
             progress=progress,
         )

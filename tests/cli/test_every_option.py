@@ -99,6 +99,7 @@ PROBES = {
     "--class-weight": probe("--class-weight", "a=50"),
     "--confusion": probe("--confusion"),
     "--data": probe("--data", "nowhere"),
+    "--decimal": probe("--decimal", ",", others="--edges commas.csv"),
     "--delimiter": probe("--delimiter", ";"),
     "--directed": probe("--directed", others="--side source"),
     "--edges": probe("--edges", "more-edges.csv"),
@@ -106,12 +107,14 @@ PROBES = {
     "--engine": probe("--engine", "dask"),
     "--estimate": probe("--estimate"),
     "--evidence": probe("--evidence", "none"),
+    "--feature-columns": probe("--feature-columns", "x", others="--features items.csv"),
     "--features": probe("--features", "items.csv"),
     "--force": probe("--force", others="-o old.csv"),
     "--format": probe("--format", "docx"),
     "--fraction": probe("--fraction", "0.6"),
     "--header": probe("--no-header"),
     "--id": probe("--id", "nothing"),
+    "--ignore-columns": probe("--ignore-columns", "x", others="--features items.csv"),
     "--ignore-missing-seeds": probe("--ignore-missing-seeds", others="--seeds strange.csv"),
     "--json": probe("--json", others="-o out/x.csv"),
     "--json-summary": probe("--json-summary", "out/s.json"),
@@ -134,6 +137,8 @@ PROBES = {
     "--no-confidence": probe("--no-confidence"),
     "--no-peers": probe("--no-peers"),
     "--node": probe("--node", "nothing"),
+    "--nodes": probe("--nodes", "more-nodes.csv"),
+    "--normalise-labels": probe("--normalise-labels", others="--seeds typed.csv"),
     "--number": probe("--number", "3"),
     "--only-unlabelled": probe("--only-unlabelled"),
     "--open-share": probe("--open-share", "0.9", others="--stop labels --solver cg --tol 1e-9"),
@@ -173,6 +178,7 @@ PROBES = {
     "--title": probe("--title", "Tea"),
     "--tol": probe("--tol", "0.5", others="--solver cg"),
     "--top": probe("--top", "1"),
+    "--unknown": probe("--unknown", "LATER", others="--seeds typed.csv"),
     "--unweighted": probe("--unweighted"),
     "--vectors": probe("--vectors", says="edges.csv has ids such as 0"),  # the rows of a table are counted
     "--weight": probe("--weight", "nothing"),
@@ -213,6 +219,7 @@ ON_PATH = {
     "pack files": {
         "--force": probe("--force", instead="edges.csv -o old.iso"),
         "--max-memory": probe("--max-memory", "much"),
+        "--decimal": probe("--decimal", ",", instead="commas.csv -o out/graph.iso"),
         "--thousands": probe("--thousands", instead="thousands.csv -o out/graph.iso"),
     },
 }
@@ -267,6 +274,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = "".join(f"{node},{label},{1 + place},0.5\n" for place, (node, label) in enumerate(known.items()))
     (folder / "seeds.csv").write_text(f"node,label,trust,p\n{rows}")
     (folder / "more-seeds.csv").write_text("node,label\nn12,b\nn13,b\n")
+    (folder / "typed.csv").write_text("node,label\nn12,A \nn13,A\nn14,b\nn16,later\n")
+    (folder / "more-nodes.csv").write_text("node\nn1\nlonely\n")
+    (folder / "commas.csv").write_text("source;target;weight\nn3;n44;1.000,5\n")
     (folder / "strange.csv").write_text("node,label\nnobody,a\nn14,b\n")
     (folder / "answers.csv").write_text("node,label\nn31,b\nn3,a\n")
     (folder / "labels.csv").write_text("node,label\n" + "".join(f"n{i},{classes[i]}\n" for i in range(60) if i != 7))

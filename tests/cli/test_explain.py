@@ -209,7 +209,9 @@ def test_features_may_label_a_node_that_no_seed_reaches() -> None:
     features = np.array([[0.0], [0.1], [5.0], [5.1], [0.1], [5.0]])
     clf = iso.NodeClassifier().fit(graph, {0: 0, 1: 0, 2: 1, 3: 1}, features=features)
     far, near = explained_nodes(clf, clf.explain_many([4, 1]), top=None, paths=0, confidence=False)
-    assert far.text() == "4: 0, although no path joins it to a seed"
+    head, table = far.text().split("\n\n")
+    assert head == "4: 0, although no path joins it to a seed"
+    assert [line.split("  ")[0] for line in table.splitlines()] == ["evidence", *clf.experts_]
     assert near.text() == clf.explain(1).text(paths=0, title="1: 0 (a seed)")
 
 

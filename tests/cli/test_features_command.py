@@ -50,13 +50,15 @@ def test_numbers_and_texts_beside_the_links(run: Run) -> None:
     outcome = run("classify", "edges.csv", "seeds.csv", "--text", "body", *columns, "--json")
     assert outcome.status == 0, outcome.err
     assert share_right() == 1
-    assert list(json.loads(outcome.out)["experts"]) == ["heat", "features", "neighbours", "convolution", "diffusion"]
+    regressions = ["features", "neighbours", "convolution", "diffusion"]
+    experts = list(json.loads(outcome.out)["experts"])
+    assert experts == ["heat", *regressions, "spectrum", "degree", "second round"]
 
 
 def test_the_same_as_in_python(run: Run) -> None:
     run("classify", "edges.csv", "seeds.csv", "--features", "items.csv", "--id", "item", "-o", "out.csv")
     graph = iso.read_graph("edges.csv")
-    items = pl.read_csv("items.csv").drop("body").rename({"item": "id"})
+    items = pl.read_csv("items.csv").rename({"item": "id"})
     clf = iso.NodeClassifier().fit(graph, iso.read_seeds("seeds.csv"), features=items)
     assert pl.read_csv("out.csv")["label"].to_list() == clf.labels_.tolist()
 
@@ -80,7 +82,12 @@ def test_structure_is_chosen_by_name(run: Run) -> None:
             ["--features", "items.csv", "--rule", "centered"],
             "--features is for probabilities, and --rule centered goes by temperatures alone: leave out",
         ),
-        ("explore", ["--features", "items.csv", "--no-browser"], "the page goes by links alone: leave out --features"),
+        (
+            "classify",
+            ["--ignore-columns", "size"],
+            "--ignore-columns is about features: name their file with --features",
+        ),
+        ("classify", ["--features", "items.csv", "--feature-columns", "sise"], "no column named 'sise'"),
     ],
 )
 def test_refusals(run: Run, command: str, arguments: list[str], words: str) -> None:
@@ -90,12 +97,45 @@ def test_refusals(run: Run, command: str, arguments: list[str], words: str) -> N
     assert "Traceback" not in outcome.err
 
 
-def test_a_model_with_features_cannot_be_updated_and_says_so(run: Run) -> None:
-    options = ["--features", "items.csv", "--text", "body", "-o", "out.csv", "-q", "--save", "model.npz"]
+def test_a_model_asks_for_its_features(run: Run) -> None:
+    options = ["--features", "items.csv", "-o", "out.csv", "-q", "--save", "model.npz"]
     assert run("classify", "edges.csv", "seeds.csv", *options).status == 0
     outcome = run("update", "model.npz", "seeds.csv", "-o", "newer.csv")
     assert outcome.status == 2
     assert outcome.err.splitlines()[-1] == (
-        "isotherm: a saved model does not hold the features that it was fitted on: fit it again"
+        "isotherm: a saved model does not hold the features size, noise, body of items.csv that it was fitted on: "
+        "give them again with --features items.csv"
     )
     assert not Path("newer.csv").exists()
+    more = ["--features", "items.csv", "-o", "newer.csv"]
+    assert run("update", "model.npz", "seeds.csv", *more).status == 0
+    assert Path("newer.csv").read_text() == Path("out.csv").read_text(), "the same seeds and features"
+    pl.read_csv("items.csv").drop("size").write_csv("short.csv")
+    outcome = run("update", "model.npz", "seeds.csv", "--features", "short.csv", "--force", "-o", "newer.csv")
+    assert outcome.status == 2
+    assert "short.csv: the table has no column named 'size'" in outcome.err
+
+
+def test_evaluate_and_compare_take_the_same_table(run: Run) -> None:
+    pl.DataFrame({"node": [f"n{i}" for i in range(120)], "label": TRUTH}).write_csv("labels.csv")
+    scores = {}
+    for name, more in {"links": [], "features": ["--features", "items.csv"]}.items():
+        usual = ["--fraction", "0.3", "--runs", "2", "--json", "--rule", "balanced", *more]
+        outcome = run("evaluate", "edges.csv", "labels.csv", *usual)
+        assert outcome.status == 0, outcome.err
+        scores[name] = json.loads(outcome.out)["rules"]["balanced"]["accuracy"]
+    assert np.mean(scores["features"]) > 0.9 > np.mean(scores["links"]) + 0.1
+    outcome = run(
+        "compare", "edges.csv", "labels.csv", "--runs", "1", "--no-peers", "--json", "--features", "items.csv"
+    )
+    found = json.loads(outcome.out)["methods"]
+    assert found["Isotherm, features"]["accuracy"][0] > found["Isotherm"]["accuracy"][0] + 0.1
+
+
+def test_the_page_goes_by_features(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = []
+    monkeypatch.setattr("isotherm.page.open_page.open_page", lambda *given: opened.append(given))
+    assert run("explore", "edges.csv", "seeds.csv", "--features", "items.csv", "--no-browser").status == 0
+    graph, known, clf, options = opened[0]
+    clf.fit(graph, known, **options.known)
+    assert np.mean([label == TRUTH[int(node[1:])] for node, label in zip(graph.nodes, clf.labels_, strict=True)]) > 0.9

@@ -325,3 +325,26 @@ class TestFromBiadjacency:
         with pytest.raises(ValueError, match=r".") as caught:
             Graph.from_biadjacency(matrix, **options)
         assert message in str(caught.value)
+
+
+class TestNodes:
+    def test_a_matrix_may_have_ids(self) -> None:
+        graph = Graph.from_scipy(np.array([[0, 1, 0], [1, 0, 2], [0, 2, 0]]), nodes=["a", "b", "c"])
+        assert graph.nodes.tolist() == ["a", "b", "c"]
+        assert graph.index(["c"]).tolist() == [2]
+        with pytest.raises(ValueError, match="nodes has 2 ids, but the adjacency matrix has 3 rows"):
+            Graph.from_scipy(np.eye(3), nodes=["a", "b"])
+        with pytest.raises(ValueError, match="'a'"):
+            Graph.from_scipy(np.eye(3), nodes=["a", "b", "a"])
+
+    @pytest.mark.parametrize("directed", [False, True])
+    def test_further_nodes_have_no_edges(self, directed: bool) -> None:
+        graph = Graph.from_edges(["01", "2"], ["2", "3"], [1, 5], directed=directed)
+        larger = graph.with_nodes(["3", "1", "x", "x"])
+        assert larger.nodes.tolist() == ["01", "2", "3", "1", "x"]
+        wanted = Graph.from_edges(["01", "2"], ["2", "3"], [1, 5], directed=directed, nodes=larger.nodes)
+        np.testing.assert_array_equal(dense(larger), dense(wanted))
+        assert graph.with_nodes(["2"]) is graph
+        assert Graph.from_edges([1], [2]).with_nodes(["7", "x"]).nodes.tolist() == [1, 2, "7", "x"]
+        with pytest.raises(ValueError, match="a bipartite graph takes no further nodes"):
+            Graph.from_biadjacency(np.eye(2)).with_nodes([9])

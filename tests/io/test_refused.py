@@ -13,11 +13,11 @@ from scipy.io import savemat
 from scipy.sparse import coo_array, csr_array, save_npz
 
 import isotherm as iso
-from isotherm.io import FileError, FileWarning, read_graph, read_seeds
+from isotherm.io import FileError, read_graph, read_seeds
 from isotherm.io.packing import pack_edges
 from isotherm.io.seeds import match_seeds
 from isotherm.io.text import _whole_rows
-from isotherm.io.vectors import read_features, read_vectors
+from isotherm.io.vectors import read_feature_file, read_vectors
 
 GML = 'graph [ node [ id 1 name "a" ] node [ id 2 %s ] edge [ source 1 target 2 ] ]'
 PAJEK = '*Vertices 2\n% a comment\n1 "a"\n2 "b"\n*Edges\n'
@@ -105,22 +105,25 @@ def test_features_of_some_nodes(tmp_path: Path) -> None:
     graph = iso.Graph.from_edges(["a", "b"], ["b", "c"])
     path = tmp_path / "features.csv"
     path.write_text("id,x,y\nc,1.5,2\nelsewhere,7,7\na,3,0\n")
-    with pytest.warns(FileWarning, match="1 of 3 nodes have no features; theirs are 0"):
-        found = read_features(path, graph, id="id")
+    with pytest.warns() as told:
+        found = read_feature_file(path, graph, id="id").at(graph).rows
+    assert any("1 of 3 nodes have no features; theirs are 0" in str(each.message) for each in told)
     assert found.tolist() == [[3, 0], [0, 0], [1.5, 2]]
     path.write_text("id,x,y\nq,1,2\nr,3,4\n")
-    with pytest.raises(FileError, match="none of its 2 rows is a node of the graph"):
-        read_features(path, graph, id="id")
+    with pytest.raises(FileError, match="none of the 2 rows is a node of the graph"):
+        read_feature_file(path, graph, id="id").at(graph)
     path.write_text("id,x,y\na,1,2\nb,1,2\na,3,4\n")
     with pytest.raises(FileError, match=r"the node '?a'? has 2 rows; keep one"):
-        read_features(path, graph, id="id")
+        read_feature_file(path, graph, id="id").at(graph)
 
 
 def test_sparse_features_are_in_the_order_of_the_nodes(tmp_path: Path) -> None:
     graph = iso.Graph.from_edges([2, 0], [1, 2])
     rows = np.array([[0, 1.0], [2, 0], [0, 0], [9, 9]])
     save_npz(tmp_path / "rows.npz", csr_array(rows))
-    np.testing.assert_array_equal(read_features(tmp_path / "rows.npz", graph).toarray(), rows[graph.nodes])
+    with pytest.warns(UserWarning, match="1 of 4 rows"):
+        found = read_feature_file(tmp_path / "rows.npz").at(graph).rows
+    np.testing.assert_array_equal(found.toarray(), rows[graph.nodes])
 
 
 def test_a_column_of_texts_without_words(tmp_path: Path) -> None:

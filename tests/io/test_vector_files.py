@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import csr_array, issparse, save_npz
 
 from isotherm.graphs import Graph
-from isotherm.io import FileError, read_features
-from isotherm.io.vectors import read_vectors, read_vectors_file
+from isotherm.io import FileError
+from isotherm.io.vectors import read_feature_file, read_vectors, read_vectors_file
 
 ROWS = np.array([[0.0, 1.5], [2.0, -3.0], [4.0, 5.25]])
 FRAME = pl.DataFrame(
@@ -163,5 +163,5 @@ def test_lists_and_numbers_in_json_lines(tmp_path: Path) -> None:
 def test_features_take_the_same_options(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_bytes("caf\xe9;1\nth\xe9;2\n".encode("cp1252"))
     graph = Graph.from_edges(["th\xe9"], ["caf\xe9"])
-    found = read_features(tmp_path / "f.csv", graph, id=1, header=False, delimiter=";", encoding="cp1252")
-    assert found.tolist() == [[2.0], [1.0]]
+    file = read_feature_file(tmp_path / "f.csv", graph, id=1, header=False, delimiter=";", encoding="cp1252")
+    assert file.at(graph).rows.tolist() == [[2.0], [1.0]]

@@ -94,5 +94,5 @@ def _weights(clf: Any) -> dict[Any, float] | None:
 
 
 def test_features_are_not_saved() -> None:
-    with pytest.raises(ParameterError, match="fit it again"):
+    with pytest.raises(ParameterError, match="does not hold the features that it was fitted on: give them again"):
         iso.load(MODELS / "features.npz").update({"n1": "a"})

@@ -341,3 +341,24 @@ def test_without_a_fit_there_is_no_model() -> None:
     session = Session(karate_club().graph, {}, iso.DirichletClassifier(), None, source=NEW_SEEDS)
     with pytest.raises(ParameterError, match="label nodes of at least two classes"):
         model_file(session)
+
+
+def test_exported_labels_are_those_of_classify_on_the_exported_seeds(tmp_path: Path) -> None:
+    graph = stochastic_block_model([150, 150], 0.04, 0.02, 1)
+    nodes = graph.nodes.tolist()
+    known = {node: "ab"[place >= 150] for place, node in enumerate(nodes) if place % 5 == 0}
+    session = Session(graph, known, iso.NodeClassifier(), None, source=NEW_SEEDS)
+    session.start()
+    settle(session)
+    for place in (1, 2):  # too few to learn anew, so `update` keeps what hidden seeds taught
+        session.label(place, "b")
+        settle(session)
+    for name, content in (seeds_file(session), labels_file(session)):
+        (tmp_path / name).write_bytes(content)
+    session.stop()
+    fresh = iso.NodeClassifier().fit(graph, read_seeds(tmp_path / "seeds.csv", like=graph))
+    rows = [line.split(",") for line in (tmp_path / "labels.csv").read_text().splitlines()[1:]]
+    assert [row[1] for row in rows] == fresh.labels_.tolist()
+    np.testing.assert_allclose([float(row[2]) for row in rows], fresh.confidence_, atol=1e-6)
+    assert session.fitted is not None
+    assert not np.allclose(session.fitted.confidence_, fresh.confidence_, atol=1e-6), "what the page shows differs"

@@ -158,7 +158,8 @@ def test_one_class_is_worth_a_warning(labels: Any, weight: Any, message: str, gr
 @pytest.mark.parametrize("kind", [list, pl.Series, pd.Series, lambda labels: np.array(labels, dtype=object)])
 def test_the_text_minus_one_is_a_label_outside_fixed_width_arrays(kind: Callable[..., Any], graph: Graph) -> None:
     labels = ["-1", "nan", "None", "", "a"]
-    assert Seeds.from_labels(kind(labels), graph).classes.tolist() == sorted(labels)
+    with pytest.warns(LabelWarning, match="'', 'None', 'nan' are classes, though they look like a missing label"):
+        assert Seeds.from_labels(kind(labels), graph).classes.tolist() == sorted(labels)
 
 
 @pytest.mark.parametrize(

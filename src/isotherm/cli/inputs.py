@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
 from isotherm.cli.options import (
+    EdgeReading,
+    FeatureOptions,
     Fitting,
     LabelKinds,
     LabelReading,
@@ -33,22 +35,28 @@ if TYPE_CHECKING:
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout
     from isotherm.io.labelled import LabelOptions, MatchedLabels
+    from isotherm.io.node_rows import NodeFeatures
+    from isotherm.io.vectors import FeatureFile
     from isotherm.seeds import Seeds
 
 __all__ = [
     "Files",
     "Fitted",
     "Source",
+    "Unseeded",
     "check_options",
     "classifier_of",
     "classify_on_workers",
     "connect_to_cluster",
     "estimate_files",
+    "features_of_model",
     "fit_files",
     "inputs_of",
+    "known_besides",
     "labels_inside",
     "load_model",
     "read_answers",
+    "read_features",
     "read_files",
     "read_unseeded",
     "split_arguments",
@@ -61,8 +69,8 @@ ON_WORKERS = {
     *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
 }
 EDGES_ONLY = {  # options that a table of vectors has no use for
-    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands"),
-    *("edges", "max_graph_memory", "side"),
+    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
+    *("edges", "max_graph_memory", "side", "nodes"),
 }
 
 
@@ -85,6 +93,8 @@ class Files(NamedTuple):
         The table, if there is one.
     counted
         Whether weights are only counts: no column has weights, but edges occur more than once.
+    features
+        The table of features, if there is one.
     """
 
     graph: "Graph"
@@ -94,6 +104,7 @@ class Files(NamedTuple):
     seeds_layout: "Layout"
     vectors: Any = None
     counted: bool = False
+    features: "FeatureFile | None" = None
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
@@ -114,22 +125,63 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
             options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
             labels_files = read_labels([labels, *reading.seeds], options, others=[edges, *reading.edges])
         graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
+        features = read_features(table, graph_file.graph, reading)
+        graph_file = _with_nodes(graph_file, table, features)
         with usage_errors():
             matched = match_labels(labels_files, graph_file, edges, drop_missing=fitting.ignore_missing_seeds)
         with usage_errors(culprit=_name(labels)):
             seeds = as_seeds(matched.known, graph_file.graph, matched.weights)
     graph = graph_file.graph
     layouts = {_name(edges): _described(graph_file.layout, graph.nodes[0]), **_layouts(matched)}
+    layouts |= {} if features is None else {features.name: str(features.layout)}
     counted = graph.weighted and graph_file.layout.roles.get("weight", ...) is None
-    return Files(graph, matched.known, seeds, layouts, matched.files[0].layout, vectors, counted)
+    return Files(graph, matched.known, seeds, layouts, matched.files[0].layout, vectors, counted, features)
 
 
-def read_unseeded(edges: str, fitting: Fitting, job: Job) -> "tuple[Graph, str]":
-    """Read a graph, or a table whose rows become one, without any label; and how it is laid out."""
+def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | None) -> "FeatureFile | None":
+    """The table of features, if there is one; its columns are still to be read as numbers."""
+    table.check()
+    if table.features is None:
+        return None
+    from isotherm.io.vectors import read_feature_file
+
+    encoding = None if reading is None else reading.encoding
+    with usage_errors():
+        return read_feature_file(table.features, graph, id=table.id, text=table.text, encoding=encoding)
+
+
+def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
+    """The graph with the nodes of ``--nodes``, and with those of ``--features`` where most of them are nodes."""
+    graph = read.graph
+    if table.nodes is not None:
+        from isotherm.io.vectors import read_node_ids
+
+        with usage_errors(culprit=table.nodes):
+            if graph.is_packed:
+                raise UsageError(f"a packed graph has all its nodes: {leave_out('nodes')}, or read the files of edges")
+            graph = graph.with_nodes(read_node_ids(table.nodes, id=None if features else table.id))
+    growing = features is not None and not graph.is_packed and graph.n_rows is None
+    if features is not None and growing and features.most_are_nodes(graph):
+        graph = graph.with_nodes(features.ids)
+    return read._replace(graph=graph)
+
+
+class Unseeded(NamedTuple):
+    """A graph without any label, how its file is laid out, and the table of features if there is one."""
+
+    graph: "Graph"
+    layout: str
+    features: "FeatureFile | None" = None
+
+
+def read_unseeded(edges: str, fitting: Fitting, job: Job) -> Unseeded:
+    """Read a graph, or a table whose rows become one, without any label."""
     check_options(fitting)
     with job.stage("reading") as bar, hidden_panics():
         read, _ = _read_graph(edges, fitting, bar)
-    return read.graph, f"{_name(edges)}: {_described(read.layout, read.graph.nodes[0])}"
+        features = read_features(fitting.table, read.graph, fitting.reading)
+        graph = _with_nodes(read, fitting.table, features).graph
+    return Unseeded(graph, f"{_name(edges)}: {_described(read.layout, graph.nodes[0])}", features)
 
 
 def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any]":
@@ -140,7 +192,9 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
     from isotherm.graphs.packed import is_packed
     from isotherm.io import read_graph_file
 
-    for name in {"thousands", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ():
+    for name in (
+        {"thousands", "decimal", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ()
+    ):
         raise UsageError(f"{edges} is packed, and is mapped instead of read: {leave_out(name)}")
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges
@@ -218,6 +272,20 @@ def read_answers(
     return matched.known, _layouts(matched)
 
 
+def features_of_model(clf: "GraphClassifier", path: str, job: Job) -> "NodeFeatures":
+    """The features of a saved model, from a table with the columns that it was fitted with."""
+    from isotherm.node_classifier import NodeClassifier
+    from isotherm.probability.experts import STRUCTURAL
+
+    with job.stage("reading features"):
+        if not isinstance(clf, NodeClassifier) or set(clf.experts_) <= STRUCTURAL:
+            raise UsageError(f"the model was fitted without features: {leave_out('features')}")
+        file = read_features(FeatureOptions(features=path, id=clf.feature_source_.get("id")), clf.graph_, None)
+        assert file is not None
+        with usage_errors():
+            return file.at(clf.graph_, clf.table_of_source())
+
+
 def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
     """The layout of a file of seeds with these columns."""
     from isotherm.io import Column, Layout
@@ -249,8 +317,7 @@ def _name(path: str) -> str:
 
 def inputs_of(fitting: Fitting) -> list[str]:
     """The files that options name."""
-    features = [] if fitting.table.features is None else [fitting.table.features]
-    return [*fitting.reading.seeds, *fitting.reading.edges, *features]
+    return [*fitting.reading.seeds, *fitting.reading.edges, *fitting.table.inputs]
 
 
 def check_options(fitting: Fitting) -> None:
@@ -299,24 +366,28 @@ def fit_files(names: Sequence[str], fitting: Fitting, job: Job) -> "tuple[GraphC
     clf = classifier_of(fitting, files.seeds.classes.tolist())
     known: dict[str, Any] = {}
     if isinstance(clf, NodeClassifier):
-        known = {"features": _read_features(files, fitting, job), "evidence": _evidence(files, fitting)}
+        known = {**known_besides(files, fitting, job), "evidence": _evidence(files, fitting)}
     connect_to_cluster(fitting.solving)
     with job.stage("solving") as bar, usage_errors():
         clf.fit(files.graph, files.seeds, progress=bar.errors(fitting.solving.tol), **known)
     clf.seed_columns_ = files.seeds_layout.seed_columns
+    if files.features is not None:
+        column = files.features.layout.roles.get("id")
+        named = {} if column is None or column.name is None else {"id": column.name}
+        clf.feature_source_ = {**clf.feature_source_, **named, "file": files.features.name}
     return clf, files
 
 
-def _read_features(files: Files, fitting: Fitting, job: Job) -> Any:
-    """The features of the nodes, if there is a file of them."""
-    table = fitting.table
-    if table.features is None:
-        return None
-    from isotherm.io import read_features
+def known_besides(files: Files | Unseeded, fitting: Fitting, job: Job) -> dict[str, Any]:
+    """The features of the nodes, as an argument of `NodeClassifier.fit`; empty without features."""
+    if files.features is None:
+        return {}
+    from isotherm.io.feature_table import FeatureTable
 
+    reading = fitting.reading
+    how = FeatureTable(**fitting.table.for_columns(), decimal=reading.decimal, thousands=reading.thousands)
     with job.stage("reading features"), usage_errors():
-        encoding = fitting.reading.encoding
-        return read_features(table.features, files.graph, id=table.id, text=table.text, encoding=encoding)
+        return {"features": files.features.at(files.graph, how)}
 
 
 def _evidence(files: Files, fitting: Fitting) -> Any:

@@ -1,5 +1,6 @@
 """The options that several commands share, with their help, and how one option is declared, checked and read."""
 
+import csv
 import math
 import os
 import re
@@ -23,6 +24,7 @@ __all__ = [
     "VARIABLES",
     "EdgeReading",
     "Edges",
+    "FeatureOptions",
     "Fitting",
     "Force",
     "LabelKinds",
@@ -44,6 +46,7 @@ __all__ = [
     "changed_options",
     "in_bytes",
     "leave_out",
+    "listed",
     "names_of",
     "numbers_by_label",
     "option",
@@ -185,14 +188,17 @@ class EdgeReading:
     header: Annotated[bool | None, option("Whether the first row names the columns.", negative="--no-header")] = None
     format: Annotated[str | None, option("Format of the edges; overrides the suffix.", "NAME")] = None
     encoding: Annotated[str | None, option("How text is written, such as cp1252; by default UTF-8.", "NAME")] = None
-    thousands: Annotated[bool, option("Commas set off thousands in weights, as in 1,033.17.")] = False
+    thousands: Annotated[bool, option("Commas set off thousands in numbers, as in 1,033.17.")] = False
+    decimal: Annotated[Literal[".", ","] | None, option("Decimal sign of numbers: a comma for 1.033,17.", "CHAR")] = (
+        None
+    )
 
     def for_edges(self) -> dict[str, Any]:
         """Arguments of `pack_edges`."""
         if self.unweighted and self.weight is not None:
             raise UsageError(f"--unweighted and --weight {self.weight} contradict each other: give one of them")
         weight = False if self.unweighted else self.weight
-        names = ("directed", "source", "target", "delimiter", "header", "format", "encoding", "thousands")
+        names = ("directed", "source", "target", "delimiter", "header", "format", "encoding", "thousands", "decimal")
         return {"weight": weight, **{name: getattr(self, name) for name in names}}
 
 
@@ -209,6 +215,8 @@ class LabelReading:
     ] = None
     labels_format: Annotated[str | None, option("Like --format, for the file of labels.", "NAME")] = None
     labels_encoding: Annotated[str | None, option("Like --encoding, for the file of labels.", "NAME")] = None
+    normalise_labels: Annotated[bool, option("Labels that differ only by case or blanks are one.")] = False
+    unknown: Annotated[str | None, option("Further words that mean no label, such as unsure,pending.", "A,B")] = None
     seeds: Annotated[
         tuple[str, ...],
         option("A further file of labels, which wins over earlier ones.", "FILE", allow_leading_hyphen=True),
@@ -217,7 +225,8 @@ class LabelReading:
     def for_labels(self) -> dict[str, Any]:
         """Arguments of `LabelOptions`."""
         written = {name: getattr(self, f"labels_{name}") for name in ("delimiter", "header", "format", "encoding")}
-        return {"node": self.node, "label": self.label, **written}
+        meant = {"normalise_labels": self.normalise_labels, "unknown": tuple(listed(self.unknown or ""))}
+        return {"node": self.node, "label": self.label, **meant, **written}
 
 
 @Parameter(name="*", group=READING)
@@ -321,19 +330,61 @@ class Solving:
 
 @Parameter(name="*", group=TABLES)
 @dataclass(frozen=True)
-class VectorOptions:
-    """A table in place of a graph, whose rows are joined to their nearest rows; or a table of features for a graph."""
+class FeatureOptions:
+    """A table of what is known about the nodes of a graph."""
 
-    vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
+    features: Annotated[str | None, option("For a graph: a table of what else is known about its nodes.", "FILE")] = (
+        None
+    )
+    feature_columns: Annotated[
+        str | None, option("Columns of --features to use; by default all that may tell something.", "A,B")
+    ] = None
+    ignore_columns: Annotated[str | None, option("Columns of --features to leave out.", "A,B")] = None
     text: Annotated[
         Column, option("Column of texts to compare by their words; implies --vectors without --features.", "COL")
     ] = None
     id: Annotated[Column, option("Column of ids in a table; in GraphML, GEXF and GML, attribute of nodes.", "COL")] = (
         None
     )
-    features: Annotated[
-        str | None, option("For a graph: what else is known about its nodes, numbers or --text.", "FILE")
-    ] = None
+    nodes: Annotated[str | None, option("A table of nodes, of which some may have no edges.", "FILE")] = None
+
+    @property
+    def graph_id(self) -> Column:
+        """The attribute of nodes in the file of a graph that has their ids, unless ``--id`` is about a table."""
+        return self.id if self.features is None else None
+
+    @property
+    def inputs(self) -> list[str]:
+        """The files that are named."""
+        return [name for name in (self.features, self.nodes) if name is not None]
+
+    def check(self) -> None:
+        """Refuse options about features where there are none."""
+        for name in ("feature_columns", "ignore_columns"):
+            if self.features is None and getattr(self, name) is not None:
+                raise UsageError(f"{option_name(name)} is about features: name their file with --features")
+
+    def beside_links(self) -> "VectorOptions":
+        """The same for a command that takes no table in place of a graph."""
+        self.check()
+        if self.text is not None and self.features is None:
+            raise UsageError("--text is about features: name their file with --features")
+        return VectorOptions(**{field.name: getattr(self, field.name) for field in fields(FeatureOptions)})
+
+    def for_columns(self) -> dict[str, Any]:
+        """Arguments of `FeatureTable`."""
+        columns, ignored = (
+            None if text is None else listed(text) for text in (self.feature_columns, self.ignore_columns)
+        )
+        return {"columns": columns, "ignore": ignored or ()}
+
+
+@Parameter(name="*", group=TABLES)
+@dataclass(frozen=True)
+class VectorOptions(FeatureOptions):
+    """A table in place of a graph, whose rows are joined to their nearest rows; or a table of features for a graph."""
+
+    vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
     k: Annotated[int, option("Number of neighbours of each row.", "N", validator=at_least(1))] = 10
     metric: Annotated[
         Literal["euclidean", "cosine"] | None,
@@ -347,11 +398,6 @@ class VectorOptions:
         if self.features is not None and self.vectors:
             raise UsageError("--features is for the nodes of a graph, and --vectors for rows without one: give one")
         return self.vectors or (self.text is not None and self.features is None)
-
-    @property
-    def graph_id(self) -> Column:
-        """The attribute of nodes in the file of a graph that has their ids, unless ``--id`` is about features."""
-        return self.id if self.features is None else None
 
     def for_graph(self) -> dict[str, Any]:
         """Arguments of `Graph.from_vectors`."""
@@ -393,6 +439,15 @@ def names_of(*groups: type[Any]) -> list[str]:
 
 # Options about a graph without seeds, or about the table that it is made of.
 UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory")
+
+
+def listed(text: str) -> list[str]:
+    """The parts between commas; one with a comma in it is quoted.
+
+    >>> listed('age, "street, town"')
+    ['age', 'street, town']
+    """
+    return [part.strip() for row in csv.reader([text], skipinitialspace=True) for part in row if part.strip()]
 
 
 NEGATIVES = {"directed": "undirected", "header": "no_header", "labels_header": "no_labels_header"}

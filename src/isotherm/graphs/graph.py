@@ -169,12 +169,13 @@ class Graph:
     from_polars = from_pandas
 
     @classmethod
-    def from_scipy(cls, adjacency: Any, *, directed: bool = False) -> Self:
+    def from_scipy(cls, adjacency: Any, *, directed: bool = False, nodes: Iterable[Any] | None = None) -> Self:
         """A graph from a square matrix: SciPy sparse of any format, or a dense NumPy array.
 
         Unless ``directed``, the matrix is symmetric, or all its entries are in one triangle, which then stands for
         both. If the two weights of an edge differ by at most 1e-8 (float32: 1e-6), relative to the largest weights at
-        both nodes, that counts as rounding, and their mean is taken. Node ids are 0 to n - 1.
+        both nodes, that counts as rounding, and their mean is taken. Node ids are ``nodes``, in the order of the rows,
+        or by default 0 to n - 1.
 
         Examples
         --------
@@ -189,10 +190,12 @@ class Graph:
                 "a rectangular matrix is read by Graph.from_biadjacency"
             )
         check_size(rows, directed)
-        nodes = np.arange(rows)
+        ids = np.arange(rows) if nodes is None else distinct_ids(node_ids(nodes, "nodes"))
+        if len(ids) != rows:
+            raise ValueError(f"nodes has {len(ids)} ids, but the adjacency matrix has {rows} rows: give one for each")
         if matrix.format == "csc" and not directed:
             matrix = matrix.T  # the same undirected graph, now in compressed rows
-        return cls._from_entries(read_matrix(matrix, nodes), nodes, directed=directed, strict=True)
+        return cls._from_entries(read_matrix(matrix, ids), ids, directed=directed, strict=True)
 
     @classmethod
     def from_biadjacency(
@@ -321,6 +324,31 @@ class Graph:
         if len(nodes) != n:
             raise ValueError(f"ids has {len(nodes)} values for {n} rows of the table")
         return cls._from_entries(read_matrix(found.matrix(), nodes), nodes)
+
+    def with_nodes(self, ids: Iterable[Any]) -> "Graph":
+        """The same graph with further nodes, which have no edges; ids that it has already are left out.
+
+        Ids are compared as text. If all ids of the graph are integers, and the new ones are texts of integers, they
+        become integers too.
+
+        Examples
+        --------
+        >>> Graph.from_edges([1], [2]).with_nodes(["2", "7"]).nodes
+        array([1, 2, 7])
+        """
+        if self.n_rows is not None:
+            raise ValueError("a bipartite graph takes no further nodes: add rows or columns to its matrix")
+        known = {str(node) for node in self.nodes.tolist()}
+        fresh = {str(node): node for node in reversed(list(ids)) if str(node) not in known}
+        if not fresh:
+            return self
+        new = list(reversed(fresh.values()))
+        if self.nodes.dtype == np.int64 and all(str(node).isdecimal() and str(int(node)) == str(node) for node in new):
+            new = [int(node) for node in new]
+        nodes = node_ids([*self.nodes.tolist(), *new], "nodes")
+        check_size(len(nodes), self.directed)
+        indptr = np.concatenate([self.csr.indptr, np.full(len(new), self.csr.indptr[-1])])
+        return Graph(self.csr._replace(indptr=indptr), nodes, self.directed)
 
     @property
     def n_nodes(self) -> int:

@@ -1,6 +1,6 @@
 """Explanations: the seeds that heat a node, each with its share, and the paths to them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from isotherm.arrays import Doubles
 from isotherm.engines import engine_of
 from isotherm.equilibrium.averages import reached_moments
+from isotherm.insight.influence import Influence
 from isotherm.insight.paths import Paths
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
@@ -19,6 +20,7 @@ from isotherm.tables import Columns, aligned, arrow, bar, shown, table
 
 CLASSES, SHOWN, PATHS = 5, 10, 3  # how many classes, seeds and paths to seeds are shown
 LONGEST_PATH = 8  # nodes that are shown
+COLUMNS_SHOWN = 8  # columns of features that are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -47,6 +49,8 @@ class Explanation(Columns):
         The score of each class, best first, or only the best ones if no more were kept.
     rule : str
         The rule or decision that gave the scores.
+    columns : dict
+        If the features are a table: for each column, what it adds to the log-odds of each class, over all experts.
     experts : dict
         If there was other evidence besides links: for each expert, its log-odds for each class, times its weight. What
         is above 0 speaks for the class.
@@ -82,6 +86,7 @@ class Explanation(Columns):
     means: dict[Any, float] = field(default_factory=dict)
     scores: dict[Any, float] = field(default_factory=dict)
     rule: str = ""
+    columns: dict[str, dict[Any, float]] = field(default_factory=dict)
     NAMES: ClassVar[tuple[str, ...]] = ("seed", "label", "share")
 
     def path(self, seed: Any) -> list[Any]:
@@ -96,8 +101,10 @@ class Explanation(Columns):
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
+        odds = {"what each expert says": self.experts, "what the columns say": self.columns}
+        evidence = "".join(self._odds_html(title, each) for title, each in odds.items() if each)
         if not len(self.seed):
-            return table(str(self), (), ())
+            return table(f"no seed reaches {self.node!r}", (), ()) + evidence
         compared, more = self.compared(), len(self.seed) - SHOWN
         classes = [(str(each["class"]), *list(each.values())[1:]) for each in compared[:CLASSES]]
         seeds = [
@@ -106,7 +113,17 @@ class Explanation(Columns):
         ]
         note = f"and {more:,} more seeds" if more > 0 else ""
         heat = table(f"the heat of {self.node!r}", list(compared[0]), classes, note=self.note)
-        return heat + table("the seeds it comes from", ("seed", "label", "share", "path"), seeds, note=note)
+        return heat + evidence + table("the seeds it comes from", ("seed", "label", "share", "path"), seeds, note=note)
+
+    def _odds_html(self, title: str, odds: Mapping[str, Mapping[Any, float]]) -> str:
+        names = self._best_classes()
+        rows = [(name, *(each[label] for label in names)) for name, each in odds.items()]
+        return table(title, ("", *map(str, names)), rows)
+
+    def _best_classes(self) -> list[Any]:
+        """The classes with the best scores, or the most probable ones of an unreached node."""
+        best = sorted(self.probabilities, key=lambda name: -self.probabilities[name])
+        return (list(self.scores) or best)[:CLASSES]
 
     def compared(self) -> list[dict[str, Any]]:
         """What was compared, best score first: temperature, mean temperature, probability and score of each class.
@@ -126,10 +143,13 @@ class Explanation(Columns):
 
     def text(self, rows: int | None = SHOWN, *, paths: int = PATHS, title: str = "") -> str:
         """What was compared, what each expert says and the first seeds, as tables under a title."""
-        if not len(self.seed):
-            return f"no seed reaches {self.node!r}"
-        tables = (self._class_table(), self.note, self._expert_table(), self._seed_table(rows, paths))
-        return "\n\n".join(part for part in (title or f"the heat of {self.node!r}", *tables) if part)
+        evidence = [self._expert_table(), self._column_table()]
+        if len(self.seed):
+            title = title or f"the heat of {self.node!r}"
+            parts = [title, self._class_table(), self.note, *evidence, self._seed_table(rows, paths)]
+        else:
+            parts = [title or f"no seed reaches {self.node!r}", *evidence]
+        return "\n\n".join(filter(None, parts))
 
     def _class_table(self) -> str:
         compared = self.compared()
@@ -145,11 +165,19 @@ class Explanation(Columns):
 
     def _expert_table(self) -> str:
         """What each expert adds to the logits of the best classes."""
-        if not self.experts:
+        return self._odds_table("evidence", self.experts)
+
+    def _column_table(self) -> str:
+        """What the columns of the features add, those that add most first."""
+        order = sorted(self.columns, key=lambda name: -max(map(abs, self.columns[name].values())))
+        return self._odds_table("column", {name: self.columns[name] for name in order[:COLUMNS_SHOWN]})
+
+    def _odds_table(self, title: str, odds: Mapping[str, Mapping[Any, float]]) -> str:
+        if not any(any(each.values()) for each in odds.values()):  # nothing speaks for any class
             return ""
-        names = list(self.scores)[:CLASSES]
-        rows = [["evidence", *map(shown, names)]]
-        rows += [[expert, *(f"{odds[name]:+.2f}" for name in names)] for expert, odds in self.experts.items()]
+        names = self._best_classes()
+        rows = [[title, *map(shown, names)]]
+        rows += [[shown(row), *(f"{each[name]:+.2f}" for name in names)] for row, each in odds.items()]
         return aligned(rows, left=(0,))
 
     def _seed_table(self, count: int | None, paths: int) -> str:
@@ -233,7 +261,12 @@ class Explainer:
             self._means,
             self._scores(node, sums) if len(rank) else {},
             self.fit.rule.name,
+            {} if self._influence is None else self._influence.at(int(self.fit.graph.index([node])[0])),
         )
+
+    @cached_property
+    def _influence(self) -> Influence | None:
+        return Influence.of(self.fit)
 
     def _scores(self, node: Any, heat: Doubles) -> dict[Any, float]:
         """The scores of the classes at a node with these temperatures (K,), best first."""

@@ -20,7 +20,6 @@ from isotherm.io.labelled import read_labelled
 from isotherm.io.output import check_output, write_rows, write_table
 from isotherm.io.packing import pack_edges
 from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds, read_seeds_file, shifted_by
-from isotherm.io.vectors import read_features
 
 __all__ = [
     "FORMATS",
@@ -35,7 +34,6 @@ __all__ = [
     "labels_like",
     "match_seeds",
     "pack_edges",
-    "read_features",
     "read_graph",
     "read_graph_file",
     "read_labelled",

@@ -15,6 +15,7 @@ from isotherm.errors import Option
 from isotherm.files import FileError
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import Column, Layout, Options, Values
+from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED
 from isotherm.io.sniffing import Dialect
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 Floats: TypeAlias = NDArray[np.floating]
 Item = TypeVar("Item")
 
-GROUPED = re.compile(r"^[+-]?[0-9]{1,3}(,[0-9]{3})+(\.[0-9]+)?$")  # thousands set off by commas
+GROUPED = f"^{POINT_GROUPED.pattern}$"  # thousands set off by commas
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 LARGEST = 2**63 - 1
 END = object()
@@ -134,8 +135,12 @@ def checked_weights(path: str, batch: Batch, options: Options = Options(), name:
     if given.dtype != pl.String and not given.dtype.is_numeric():
         raise FileError(f"{path}: the weight column holds {given.dtype}, not numbers; give another, or none")
     column = given.str.strip_chars() if given.dtype == pl.String else given
-    if options.thousands and column.dtype == pl.String:
-        grouped = column.str.contains(GROUPED.pattern).fill_null(value=False)
+    if options.decimal == "," and column.dtype == pl.String:
+        pattern = f"^(?:{COMMA.pattern}|{COMMA_GROUPED.pattern})$"
+        fine = column.str.contains(pattern).fill_null(value=False)
+        column = column.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True).set(~fine, None)
+    elif options.thousands and column.dtype == pl.String:
+        grouped = column.str.contains(GROUPED).fill_null(value=False)
         column = column.str.replace_all(",", "").zip_with(grouped, column)
     column = column if column.dtype == pl.Float32 else column.cast(pl.Float64, strict=False)
     column = column.abs() if options.absolute else column
@@ -151,9 +156,14 @@ def _bad_weight(path: str, place: str, value: Any, name: str | None = None) -> F
     found = "empty" if value in (None, "") else shorten(value)
     message = "{path}, {place}: the weight is {found}, not a finite number from 0 on; correct it, or set {weight}"
     facts = {"path": path, "place": place, "found": found, "weight": Option("weight", False)}
-    if GROUPED.fullmatch(str(value).strip()):
+    text = str(value).strip()
+    if "," in text and (COMMA.fullmatch(text) or COMMA_GROUPED.fullmatch(text)):
+        other = f", {{thousands}} if {text} is a thousand" if POINT_GROUPED.fullmatch(text) else ""
+        choice = {"decimal": Option("decimal", ","), "thousands": Option("thousands", True)}
+        return FileError(f"{message}{other}, or {{decimal}} if the comma is a decimal sign", **facts, **choice)
+    if POINT_GROUPED.fullmatch(text):
         return FileError(f"{message}, or {{thousands}}", **facts, thousands=Option("thousands", True))
-    if re.fullmatch(r"-[0-9.]+", str(value).strip()):
+    if re.fullmatch(r"-[0-9.]+", text):
         return FileError(f"{message}, or take sizes with {{sizes}}", **facts, sizes=Option("weight", f"abs({name})"))
     if isinstance(value, str) and place == "line 1":
         message += ", or {header} if this row is a header"

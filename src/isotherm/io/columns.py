@@ -45,11 +45,17 @@ WEIGHTS = ("weight", "weights", "w", "value", "capacity")
 NODES = ("node", "nodeid", "id", "vertex", "vertexid", "name")
 OFTEN_NODES = ("account", "user", "customer", "person", "member", "entity", "item", "paper", "page", "package", "key")
 LABELS = ("label", "labels", "class", "y", "category")
-OFTEN_LABELS = ("target", "group", "community", "cluster", "truth", "type", "kind", "section", "topic", "subject")
+OFTEN_LABELS = (
+    *("verdict", "decision", "outcome", "diagnosis", "target", "group", "community", "cluster", "truth"),
+    *("type", "kind", "section", "topic", "subject"),
+)
+PEOPLE = ("reviewer", "analyst", "investigator", "annotator", "checker", "agent", "author", "owner", "by", "user")
+NOTES = ("comment", "comments", "note", "notes", "remark", "remarks", "reason")
 FLAGS = ("fraud", "fraudulent", "illicit", "suspicious", "spam", "bot", "flag", "status", "risk")
 CLEAR_LABELS = tuple(name for name in LABELS if len(name) > 1)
 SHEET = ("guess", "confidence", "value")  # what `isotherm suggest` adds to the columns of node and label
 IDS = frozenset({"id", "ids", "index", "key", "code", "zip", "step"})
+NUMBERINGS = frozenset({"no", "nr", "number", "nummer", "row"})
 TIMES = frozenset({"time", "timestamp", "ts", "unixts", "date", "datetime", "day", "month", "year", "hour", "when"})
 TIMES |= {"since", "until"}
 INDEX = re.compile(r"|unnamed:? ?\d+|__index_level_\d+__|index", re.IGNORECASE)
@@ -162,6 +168,15 @@ def is_time_or_id(name: str) -> bool:
     return is_time(name) or not IDS.isdisjoint(word.lower() for word in WORD.findall(name))
 
 
+def is_numbering_name(name: str) -> bool:
+    """Whether integers under this name number the rows, if all are different.
+
+    >>> is_numbering_name("customer_no"), is_numbering_name("RowId"), is_numbering_name("age")
+    (True, True, False)
+    """
+    return not (IDS | NUMBERINGS).isdisjoint(word.lower() for word in WORD.findall(name)[-1:])
+
+
 def is_time(name: str) -> bool:
     """Whether this names a column of times."""
     return not TIMES.isdisjoint(word.lower() for word in WORD.findall(name))
@@ -199,6 +214,8 @@ Roles: TypeAlias = dict[str, Column | None]
 
 CLEAR_WIDTH = 3  # in a wider table without usual names, the first two columns may be anything
 MOST_SHOWN = 8
+MOSTLY = 0.9  # share of different values in a column of ids; a node may have been looked at twice
+MOST_LABELS = 50  # classes in a column that is taken for labels by its values
 
 
 def edge_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequence[Values] = ()) -> Roles:
@@ -250,6 +267,59 @@ def seed_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequen
         label = found_label
         node, label = table.pair({"node": node, "label": label}, taken, pairs)
     return table.distinct({"node": node, "label": label, **others})
+
+
+def guessed_roles(
+    path: str, names: Names, picks: Mapping[str, Any], columns: Sequence[Sequence[Any]]
+) -> tuple[list[int], int, FileError]:
+    """The columns that may hold nodes, and the one of labels, by the values of all columns.
+
+    Ids are all different, and labels are few. Of several columns with few values, those of people and notes are left
+    out, and so are those with many gaps. What is not clear is asked, as in `seed_roles`; the question is returned too,
+    for the case that several columns may hold nodes.
+
+    Examples
+    --------
+    >>> accounts, people, found = ["a", "b", "c", "d"], ["Jo", "Jo", "Al", "Al"], ["bad", "fine", "fine", "bad"]
+    >>> guessed_roles("seeds.csv", ["konto", "reviewer", "ergebnis"], {}, [accounts, people, found])[:2]
+    ([0], 2)
+    """
+    table = _Table(path, names, picks, ())
+    node, label = table.picked("node"), table.picked("label")
+    taken = {*(table.picked(role) for role in ("seed_weight", "probability")), node, label, *sheet_places(names)}
+    label = label_place(names, taken) if label is None else label
+    free = [place for place in range(len(names)) if place not in taken and place != label]
+    nodes = [place for place in free if _are_ids(columns[place])] if node is None else [node]
+    nodes = [place for place in node_places(names, {*taken, label}) if place in nodes] or nodes
+    if label is None:
+        few = [place for place in free if place not in nodes and _are_labels(columns[place])]
+        likely = [place for place in few if not {*PEOPLE, *NOTES}.intersection(_words(names[place])[-1:])]
+        full = [place for place in likely if 2 * sum(map(_is_gap, columns[place])) < len(columns[place])]
+        best = next((some for some in (full, likely, few) if some), [])
+    else:
+        best = [label]
+    first = next((place for place in (*nodes, *free) if place not in best[:1]), 0)
+    second = next((place for place in (*best, *free) if place != first), first)
+    unclear = table.unclear({"node": first, "label": second})
+    if len(best) != 1 or not nodes:
+        raise unclear
+    return nodes, best[0], unclear
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or value == "" or value != value
+
+
+def _are_ids(values: Sequence[Any]) -> bool:
+    known = [value for value in values if not _is_gap(value)]
+    right = all(isinstance(value, str) or type(value) is int for value in known)
+    return right and len(known) > len(values) / 2 and len(set(known)) > MOSTLY * len(known)
+
+
+def _are_labels(values: Sequence[Any]) -> bool:
+    known = [value for value in values if not _is_gap(value)]
+    right = all(isinstance(value, str | bool) or type(value) is int for value in known)
+    return right and 1 < len(set(known)) <= min(MOST_LABELS, max(2, len(known) / 2))
 
 
 def picked_place(path: str, names: Names, pick: Pick, role: str) -> int | None:
@@ -320,7 +390,7 @@ class _Table:
             likely = [place for place in free if self._may_be_ids(place)]
             if len(likely) > 1 and not given:
                 first, second = likely[:2]
-            raise self._unclear(dict(zip(known, candidates[0] if candidates else (first, second), strict=True)))
+            raise self.unclear(dict(zip(known, candidates[0] if candidates else (first, second), strict=True)))
         return first, second
 
     def distinct(self, places: Mapping[str, int | None]) -> Roles:
@@ -346,7 +416,8 @@ class _Table:
         pick = self.picks.get(role)
         return pick is not None and pick is not True and pick not in self.names
 
-    def _unclear(self, guess: Mapping[str, int]) -> FileError:
+    def unclear(self, guess: Mapping[str, int]) -> FileError:
+        """The error that asks for columns, with a guess to copy."""
         for role, place in guess.items():
             if self.names[place] in self.repeated:
                 return self._repeated(role, self.names[place])

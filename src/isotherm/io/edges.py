@@ -20,9 +20,10 @@ from isotherm.graphs.packed import is_packed
 from isotherm.io.batches import Batch, EdgeBatch, Floats, ahead, checked_ids, checked_weights
 from isotherm.io.columns import edge_roles, unused_numbers
 from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.file_layout import Layout, Options
+from isotherm.io.file_layout import Layout, Options, Values
 from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, SourceFile, format_of
 from isotherm.io.memory import Budget
+from isotherm.io.number_styles import unclear_number
 from isotherm.io.numbering import Codebook, Words, ids_at, warn_about_twins
 from isotherm.io.streams import COMPRESSIONS, Input, Progress
 from isotherm.io.tables import open_table
@@ -61,7 +62,10 @@ def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:
     layout = table.layout(known.name, edge_roles(file.name, table.names, options.picks, table.values))
     if options.weight is None and layout.roles["weight"] is None:
         _warn_about_numbers(file.name, unused_numbers(table.names, table.values, layout.roles))
-    batches = table.batches(layout.places, frozenset({"weight"}))
+    if options.decimal is None:
+        _check_decimal_sign(file.name, table.values, layout)
+    numbers = frozenset({"weight"}) if options.decimal != "," else frozenset[str]()
+    batches = table.batches(layout.places, numbers)
     return EdgeTable(layout, table.height, _checked(file.name, ahead(batches), options, layout))
 
 
@@ -101,6 +105,15 @@ def built(edges: Edges, *, directed: bool) -> Graph:
     weights = edge_weights(edges.weight, len(edges.source))
     entries = assembled(edges.source, edges.target, weights, edges.nodes)
     return Graph._from_entries(entries, edges.nodes, directed=directed)
+
+
+def _check_decimal_sign(path: str, values: Sequence[Values], layout: Layout) -> None:
+    """Ask how a weight such as 1.284 is meant, if other columns have decimal commas."""
+    comma = next((each.decimal_comma for each in values if each.decimal_comma), "")
+    place = layout.places.get("weight")
+    if comma and place is not None and place < len(values) and values[place].thousand:
+        why = f", since there are decimal commas, such as {comma}"
+        raise FileError("{path}: {error}", path=path, error=unclear_number(values[place].thousand, why=why))
 
 
 def _warn_about_numbers(path: str, names: list[str]) -> None:

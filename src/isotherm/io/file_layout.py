@@ -24,6 +24,7 @@ class Options:
     id: Pick = None
     encoding: str | None = None
     thousands: bool = False
+    decimal: str | None = None
 
     @property
     def picks(self) -> dict[str, Pick | bool]:
@@ -56,6 +57,8 @@ class Values(NamedTuple):
 
     numeric: bool = False
     numbering: bool = False
+    decimal_comma: str = ""  # a number with a decimal comma, if all values are written so
+    thousand: str = ""  # a number such as 1.284, if all that have a point would be whole in a table of decimal commas
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """Files to graphs."""
 
 import os
-from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -45,6 +45,8 @@ def read_graph(
     id: Pick = None,  # noqa: A002 - the name that the commands use
     encoding: str | None = None,
     thousands: bool = False,
+    decimal: str | None = None,
+    nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
     max_graph_memory: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
@@ -92,6 +94,10 @@ def read_graph(
         How text is written, such as cp1252; by default UTF-8.
     thousands
         Whether commas set off thousands in weights, as in 1,033.17.
+    decimal
+        The decimal sign of weights; "," for 1.033,17.
+    nodes
+        Further nodes, which may have no edges: their ids, or a table of them.
     max_graph_memory
         The bytes that the graph may take, estimated from the numbers of nodes and edges; by default what is free, also
         in the container of this process. A larger graph is refused before it takes them.
@@ -112,8 +118,21 @@ def read_graph(
     >>> read_graph(edges)
     <Graph: 3 nodes, 2 edges, weighted>
     """
-    options = Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands)
-    return read_graph_file(path, options, format=format, progress=progress).graph
+    options = Options(
+        directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands, decimal
+    )
+    return with_nodes(read_graph_file(path, options, format=format, progress=progress), nodes).graph
+
+
+def with_nodes(read: GraphFile, nodes: str | os.PathLike[str] | Iterable[Any] | None) -> GraphFile:
+    """The same graph with further nodes, from a list or from a table."""
+    if nodes is None:
+        return read
+    if isinstance(nodes, str | os.PathLike):
+        from isotherm.io.vectors import read_node_ids  # few graphs have such a table
+
+        nodes = read_node_ids(nodes)
+    return read._replace(graph=read.graph.with_nodes(nodes))
 
 
 def read_graph_file(

@@ -17,7 +17,7 @@ from isotherm.io.edges import is_one_file
 from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.file_layout import Layout, Options, Pick
 from isotherm.io.formats import FORMATS, format_of
-from isotherm.io.graphs import GraphFile, read_graph_file
+from isotherm.io.graphs import GraphFile, read_graph_file, with_nodes
 from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds_file, shifted_by
 from isotherm.io.streams import Progress
 from isotherm.seeds import Seeds, as_seeds
@@ -34,6 +34,8 @@ class LabelOptions:
     probability: Pick = None
     seed_weight: Pick = None
     several: bool = False
+    unknown: str | Sequence[str] = ()
+    normalise_labels: bool = False
     delimiter: str | None = None
     header: bool | None = None
     format: str | None = None
@@ -62,6 +64,8 @@ def read_labelled(
     probability: Pick = None,
     seed_weight: Pick = None,
     several: bool = False,
+    unknown: str | Sequence[str] = (),
+    normalise_labels: bool = False,
     missing: str = "raise",
     delimiter: str | None = None,
     header: bool | None = None,
@@ -73,6 +77,8 @@ def read_labelled(
     labels_encoding: str | None = None,
     id: Pick = None,  # noqa: A002 - as in read_graph
     thousands: bool = False,
+    decimal: str | None = None,
+    nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
     max_graph_memory: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Graph, dict[Any, Any] | Seeds]:
@@ -90,9 +96,9 @@ def read_labelled(
     seeds
         The known labels, as for `read_seeds`; of several files, the last one that names a node counts. By default the
         labels are read from the file of the graph, if its format has them.
-    directed, source, target, weight, thousands, id, max_graph_memory, progress
+    directed, source, target, weight, thousands, decimal, nodes, id, max_graph_memory, progress
         As for `read_graph`.
-    node, label, probability, several
+    node, label, probability, several, unknown, normalise_labels
         As for `read_seeds`.
     seed_weight
         The column of seed weights: how far each label is trusted. A seed without a weight is certain.
@@ -138,6 +144,8 @@ def read_labelled(
         probability=probability,
         seed_weight=seed_weight,
         several=several,
+        unknown=unknown,
+        normalise_labels=normalise_labels,
         delimiter=labels_delimiter,
         header=labels_header,
         format=labels_format,
@@ -145,8 +153,10 @@ def read_labelled(
         id=id,
     )
     files = read_labels(names, options, others=_names(edges) if seeds is not None else ())
-    how = Options(directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands)
-    read = read_graph_file(edges, how, format=format, progress=progress)
+    how = Options(
+        directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands, decimal
+    )
+    read = with_nodes(read_graph_file(edges, how, format=format, progress=progress), nodes)
     found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")
     if found.weights is None:
         return read.graph, found.known

@@ -65,6 +65,7 @@ def pack_edges(
     header: bool | None = None,
     encoding: str | None = None,
     thousands: bool = False,
+    decimal: str | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
     simple: bool = False,
     max_memory: int | None = None,
@@ -83,7 +84,7 @@ def pack_edges(
         :func:`isotherm.read_graph` knows are read into memory, one file only.
     output
         The folder to write, such as ``graph.iso``. It appears when it is complete.
-    directed, source, target, weight, delimiter, header, encoding, thousands, format
+    directed, source, target, weight, delimiter, header, encoding, thousands, decimal, format
         As in :func:`isotherm.read_graph`.
     simple
         Whether parallel edges count once, and weights are ignored; otherwise the weights of parallel edges are added.
@@ -122,7 +123,7 @@ def pack_edges(
         graph.pack(goal, force=force)
         return open_packed(goal)
     memory = max(_usual_memory() if max_memory is None else max_memory, LEAST_MEMORY)
-    options = Options(directed, source, target, weight, delimiter, header, encoding=encoding, thousands=thousands)
+    options = Options(directed, source, target, weight, delimiter, header, None, None, encoding, thousands, decimal)
     sources = _Sources(files, options)
     meter = _Meter(progress)
     survey = _surveyed(sources, memory, meter, simple=simple, directed=bool(directed))

@@ -2,24 +2,27 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
-from isotherm.errors import Option, ParameterError, warn
+from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
 from isotherm.io.batches import Batch, Table, checked_ids, missing_id
-from isotherm.io.columns import seed_roles
-from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.file_layout import Layout, Options, Pick
+from isotherm.io.columns import guessed_roles, picked_place, seed_roles
+from isotherm.io.errors import FileWarning, UnclearError, shorten
+from isotherm.io.file_layout import Column, Layout, Options, Pick
 from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
 from isotherm.io.memory import Budget
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input
 from isotherm.io.tables import open_table
 from isotherm.io.text import blocks
+from isotherm.seeds.encoding import is_missing_word, is_none, normal_label
 
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl", "xlsx")
 MOST_SHOWN = 5
@@ -36,12 +39,23 @@ class SeedsFile(NamedTuple):
     layout: Layout  # how the file is laid out
     weights: dict[Any, float | None] | None = None  # the weights of the seeds, if they were asked for
     without_first: "Callable[[], SeedsFile] | None" = None  # gives the same without the first row
+    by_others: "tuple[Callable[[], SeedsFile], ...]" = ()  # the same with the nodes of other columns that may hold them
+    unclear: FileError | None = None  # which column holds the nodes, if no graph tells
 
     def repaired(self, graph: Graph, *, header: str = "header") -> "SeedsFile":
         """The same without its first row, with a warning, if only the graph shows that this is a header.
 
         It must be one if its node is not in the graph, though others are. ``header`` is the caller's parameter.
         """
+        if self.by_others:
+            read = [self]
+            for other in self.by_others:
+                with suppress(FileError):  # a column with gaps, or with a node of two labels
+                    read.append(other())
+            counts = [len(match_seeds(each.seeds, graph, missing="drop")) for each in read]
+            if counts.count(max(counts)) > 1 and self.unclear is not None:
+                raise self.unclear
+            return read[counts.index(max(counts))]
         if self.without_first is None:
             return self
         (node, label), *others = self.seeds.items()
@@ -77,6 +91,8 @@ def read_seeds(
     label: Pick = None,
     probability: Pick = None,
     several: bool = False,
+    unknown: str | Sequence[str] = (),
+    normalise_labels: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
@@ -85,20 +101,26 @@ def read_seeds(
 ) -> dict[Any, Any]:
     r"""Read known labels from a table: CSV, TSV, text, Parquet, Arrow or JSON lines; or from a file of a graph.
 
-    Columns except node and label are ignored, and so are rows whose label is empty. In text all nodes and labels are
-    text; where all labels are integers, ``-1`` is an empty one, with a warning. In GraphML and GEXF, ``label`` is the
-    attribute of nodes that has the labels; in an npz file, the array.
+    Columns except node and label are ignored, and so are rows whose label is empty. Labels such as nan, NA, null,
+    unknown and ? count as empty, with a warning. In text all nodes and labels are text; where all labels are integers,
+    ``-1`` is an empty one, with a warning. In GraphML and GEXF, ``label`` is the attribute of nodes that has the
+    labels; in an npz file, the array.
 
     Parameters
     ----------
     path
         The file, or ``-`` for standard input.
     node, label
-        Columns, by name or by number from 1; by default found by names such as node and label, or the first two.
+        Columns, by name or by number from 1; by default found by names such as node and label, or by their values, or
+        the first two.
     probability
         The column of probabilities, in a table with a row for each label that a node may have.
     several
         Whether a node may have several labels, each in its own row.
+    unknown
+        Further words that stand for a missing label, as a list or between commas ("unsure,pending"), in any case.
+    normalise_labels
+        Whether labels that differ by case or blanks are one: they are written in lower case.
     delimiter, header, format, encoding
         As in `read_graph`.
     like
@@ -131,12 +153,16 @@ def read_seeds(
         label=label,
         probability=probability,
         several=several,
+        unknown=unknown,
+        normalise_labels=normalise_labels,
         delimiter=delimiter,
         header=header,
         format=format,
         encoding=encoding,
     )
     if like is None:
+        if read.unclear is not None:
+            raise read.unclear
         return read.seeds
     read = read.repaired(like)
     return match_seeds(read.seeds, like, missing="keep")
@@ -150,6 +176,8 @@ def read_seeds_file(
     probability: Pick = None,
     seed_weight: Pick = None,
     several: bool = False,
+    unknown: str | Sequence[str] = (),
+    normalise_labels: bool = False,
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
@@ -178,11 +206,9 @@ def read_seeds_file(
     wanted = tuple(picks.values()) if after is None else tuple(after.names.values())
     table = open_table(file, known.name, rows="seeds", delimiter=delimiter, header=header, wanted=wanted)
     picks = picks if after is None else _picks_after(after, table, picks)
-    layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
-    rows = read_rows(file.name, table.batches(layout.places))
 
     def collected(rows: list[Row], layout: Layout) -> SeedsFile:
-        rows = without_minus_one(file.name, rows)
+        rows = _meant(file.name, without_minus_one(file.name, rows), unknown, normalise=normalise_labels)
         weights = None if seed_weight is None else seed_weights(file.name, rows)
         seeds: dict[Any, Any]
         if "probability" in layout.roles:
@@ -191,11 +217,64 @@ def read_seeds_file(
             seeds = label_sets(rows) if several else single_labels(file.name, rows)
         return SeedsFile(file.name, seeds, layout, weights)
 
+    try:
+        layout = table.layout(known.name, seed_roles(file.name, table.names, picks, table.values))
+    except UnclearError:
+        return _by_values(file.name, known.name, table, picks, collected)
+    rows = read_rows(file.name, table.batches(layout.places))
     read = collected(rows, layout)
     if header is None and layout.header is False and _may_be_header(rows):
         named = _named(layout, rows[0])
         return read._replace(without_first=lambda: collected(rows[1:], named))
     return read
+
+
+def _by_values(
+    path: str,
+    format: str,  # noqa: A002 - as in read_graph
+    table: Table,
+    picks: dict[str, Pick],
+    collected: "Callable[[list[Row], Layout], SeedsFile]",
+) -> SeedsFile:
+    """Seeds of a table whose columns are found by their values; the graph decides between several columns of nodes."""
+    batches = list(table.batches({str(place): place for place in range(len(table.names))}))
+    columns = [
+        [value for batch in batches for value in batch.frame[:, place].to_list()] for place in range(len(table.names))
+    ]
+    nodes, label, unclear = guessed_roles(path, table.names, picks, columns)
+    others = {role: picked_place(path, table.names, picks.get(role), role) for role in ("seed_weight", "probability")}
+
+    def read(node: int) -> SeedsFile:
+        places = {"node": node, "label": label, **{role: place for role, place in others.items() if place is not None}}
+        roles = {role: Column(place + 1, table.names[place]) for role, place in places.items()}
+        chosen = (
+            Batch(batch.frame.select(batch.frame[:, place].alias(role) for role, place in places.items()), batch.place)
+            for batch in batches
+        )
+        return collected(read_rows(path, chosen), table.layout(format, dict(roles)))
+
+    others_too = tuple(partial(read, node) for node in nodes[1:])
+    return read(nodes[0])._replace(by_others=others_too, unclear=unclear if others_too else None)
+
+
+def _meant(path: str, rows: list[Row], unknown: str | Sequence[str], *, normalise: bool) -> list[Row]:
+    """Rows without labels that stand for a missing one, with a warning unless the caller listed them."""
+    words = {normal_label(word) for word in (unknown.split(",") if isinstance(unknown, str) else unknown)}
+    rows = [row for row in rows if normal_label(row.label) not in words]
+    missing = [row for row in rows if isinstance(row.label, str) and is_missing_word(row.label)]
+    if missing:
+        found = sorted({row.label for row in missing})
+        rows = [row for row in rows if row.label not in found]
+        names, count = ", ".join(map(shorten, found)), f"{len(missing):,} row{'s' * (len(missing) > 1)}"
+        message = "{path}: {count} with the label {names} left out, because that means a missing label; {remedy}"
+        remedy = Worded(
+            "silence this with {unknown}, or rename the label if it is a class",
+            unknown=Option("unknown", ",".join(found)),
+        )
+        warn(FileWarning(message, path=path, count=count, names=names, remedy=remedy))
+    if not rows:
+        raise FileError(f"{path} has no seeds: every label is empty or means a missing one; fill some in")
+    return [row._replace(label=normal_label(row.label)) for row in rows] if normalise else rows
 
 
 def _attribute_of_nodes(file: Input, name: str, label: Pick, id: Pick) -> SeedsFile:  # noqa: A002
@@ -342,7 +421,9 @@ def read_rows(path: str, batches: Iterator[Batch]) -> list[Row]:
     for batch in batches:
         budget.check_bytes(ROW * (len(rows) + batch.frame.height), "the table of seeds")
         rows += _rows(path, batch)
-    labelled = [row for row in rows if not (row.label is None or row.label == "" or row.label != row.label)]
+    labelled = [
+        row for row in rows if not (is_none(row.label) or (isinstance(row.label, str) and not row.label.strip()))
+    ]
     if not labelled:
         raise FileError(f"{path} has no seeds: {'every label is empty' if rows else 'there are no rows'}; fill some in")
     return labelled

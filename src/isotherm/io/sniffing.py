@@ -14,7 +14,9 @@ Header
     The first row is a header if it has names of columns (node and label, source and target, from and to and the like,
     see ``names.py``) that are not values further down, or if its first field is empty, as in a table with row numbers.
     It is also a header if it has text above numbers only: in the column of nodes, in both columns of
-    ends, or in a column after these. One column of ends is enough if the text in the other one does not occur again.
+    ends, or in a column after these. One column of ends is enough if the text in the other one does not occur again. In
+    a table of seeds with more than two columns, it is a header if none of its texts occurs again in its column, though
+    the values of some column do.
 """
 
 import csv
@@ -31,10 +33,12 @@ from isotherm.files import FileError
 from isotherm.io.columns import header_names
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import DELIMITER_NAMES, Values
+from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED
 
 SAMPLE = 1 << 16
 MOST_ROWS = 2000
 MOST_COLUMNS = 10_000
+FEW = 3  # rows for each value of a column that has few values
 SIGNS = (b"#", b"%")
 AFTER_SIGNS = (b"", b" ", b"\t", b"\r", b"!")
 PREFERENCES = {"csv": ",\t;| ", "tsv": "\t,;| ", "text": "\t,;| "}
@@ -188,11 +192,23 @@ def is_number(text: str) -> bool:
 def _values(cells: Sequence[str]) -> Values:
     """What the values of a column are.
 
-    >>> _values(["0", "1", "2"]), _values(["0.5", "x", ""])
-    (Values(numeric=True, numbering=True), Values(numeric=False, numbering=False))
+    >>> _values(["0", "1", "2"])[:2], _values(["0.5", "x", ""])[:2]
+    ((True, True), (False, False))
+    >>> _values(["1.284", "12"]).thousand, _values(["1.284,50", "12"]).decimal_comma
+    ('1.284', '1.284,50')
     """
     numeric = 2 * sum(is_number(cell.replace(",", ".")) for cell in cells) >= len(cells)
-    return Values(numeric, numeric and all(map(str.isdigit, cells)) and len(set(cells)) == len(cells))
+    numbering = numeric and all(map(str.isdigit, cells)) and len(set(cells)) == len(cells)
+    return Values(numeric, numbering, *_signs(cells))
+
+
+def _signs(cells: Sequence[str]) -> tuple[str, str]:
+    """A number with a decimal comma, and one that may be a thousand; empty if there is none, or if others differ."""
+    signed = [cell.strip() for cell in cells if "," in cell or "." in cell]
+    if not signed or not all(COMMA.fullmatch(cell) or COMMA_GROUPED.fullmatch(cell) for cell in signed):
+        return "", ""
+    comma = next((cell for cell in signed if "," in cell and not POINT_GROUPED.fullmatch(cell)), "")
+    return comma, signed[0] if "," not in "".join(signed) else ""
 
 
 def _split(
@@ -262,11 +278,20 @@ def _has_header(rows: list[list[str]], seeds: bool, wanted: Sequence[object]) ->
     if names:  # a row with both node and label is not a seed
         return sure or names.isdisjoint(cell for row in rest for cell in row)
     columns = list(zip(*rest, strict=True)) or [()] * len(first)
+    if seeds and _above_few_values(first, columns):
+        return True
     above = [_above_numbers(cell, column) for cell, column in zip(first, columns, strict=True)]
     if seeds or any(above[2:]) or not any(above[:2]):
         return above[0] if seeds else any(above[2:])
     below = {cell for column in columns[:2] for cell in column}
     return all(not is_number(cell) and cell not in below for cell in first[:2])
+
+
+def _above_few_values(first: list[str], columns: Sequence[tuple[str, ...]]) -> bool:
+    """Whether a wide row has texts that do not occur below, though some column has the same few values again."""
+    texts = len(first) > 2 and all(cell.strip() and not is_number(cell) for cell in first)
+    fresh = len(set(first)) == len(first) and all(c not in column for c, column in zip(first, columns, strict=True))
+    return texts and fresh and any(1 < len(set(column)) <= len(column) / FEW for column in columns)
 
 
 def _above_numbers(cell: str, column: tuple[str, ...]) -> bool:

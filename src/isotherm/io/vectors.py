@@ -1,20 +1,18 @@
 """Files to vectors: numeric columns or a column of lists, arrays of NumPy, or texts; also as features of nodes."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import csr_array, issparse
 
-from isotherm.errors import Option, warn
+from isotherm.errors import Option, ParameterError, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import sparse_of_arrays
 from isotherm.io.batches import Table
 from isotherm.io.columns import CLEAR_LABELS, Names, is_index_name, named, node_places, picked_place
-from isotherm.io.errors import FileWarning, blaming, need, shorten
+from isotherm.io.errors import FileWarning, blaming, need
 from isotherm.io.file_layout import Column, Layout, Pick
 from isotherm.io.formats import TEXTUAL, format_of
 from isotherm.io.matrices import opened_npz
@@ -22,8 +20,11 @@ from isotherm.io.memory import Budget
 from isotherm.io.streams import Input, opened, peek
 from isotherm.io.tables import open_table
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # few commands need features
     import polars as pl
+
+    from isotherm.io.feature_table import FeatureTable
+    from isotherm.io.node_rows import NodeFeatures
 
 ARRAYS = (".npy", ".npz")
 TABLES = (*TEXTUAL, "jsonl", "parquet", "arrow", "xlsx")
@@ -82,6 +83,24 @@ def read_vectors_file(
 ) -> VectorsFile:
     """Read a table as `read_vectors` does, and say which columns were found."""
     path = os.fspath(path)
+    opened = _opened(path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding)
+    if isinstance(opened, VectorsFile):
+        return opened
+    file, kind, table = opened
+    return _from_table(file.name, kind, table, id, text)
+
+
+def _opened(
+    path: str,
+    *,
+    id: Pick = None,  # noqa: A002 - the name of the option
+    text: Pick = None,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    format: str | None = None,  # noqa: A002 - as in read_graph
+    encoding: str | None = None,
+) -> VectorsFile | tuple[Input, str, Table]:
+    """An array that was read, or a table that was opened, with its file and format."""
     Input(path).check()
     if format == "npz" or (format is None and path.lower().endswith(ARRAYS)):
         for name, value in {"id": id, "text": text, "delimiter": delimiter, "header": header}.items():
@@ -94,12 +113,48 @@ def read_vectors_file(
         raise FileError(f"{path}: a table of vectors is {', '.join(TABLES)}, npy or npz, not {known.name}")
     file = Input(path, known.compression, None, encoding)
     table = open_table(file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=(id, text))
-    return _from_table(file.name, known.name, table, id, text)
+    return file, known.name, table
 
 
-def read_features(
+@dataclass(frozen=True)
+class FeatureFile:
+    """A table of features that was read, before its columns become numbers."""
+
+    name: str  # of the file, for messages
+    content: Any  # the columns by name, or an array
+    ids: list[Any]  # the ids of the rows
+    layout: Layout
+    text: str | None = None  # the name of the column of texts that was picked
+
+    def most_are_nodes(self, graph: Graph) -> bool:
+        """Whether most rows are nodes, so that the others may be nodes without links."""
+        from isotherm.io.node_rows import matched_rows, node_texts
+
+        return 2 * len(matched_rows(self.ids, node_texts(graph)).rows) > len(self.ids)
+
+    def at(self, graph: Graph, how: "FeatureTable | None" = None) -> "NodeFeatures":
+        """The features of the nodes of a graph; rows of other nodes are left out, and zeros are filled in."""
+        from isotherm.io.feature_table import FeatureTable
+        from isotherm.io.node_rows import features_by_id, matched_rows, node_texts
+
+        table = FeatureTable() if how is None else how
+        if self.text is not None:
+            table = FeatureTable(**table.get_params() | {"text": self.text})
+        without = graph.n_nodes - len(matched_rows(self.ids, node_texts(graph)).rows)
+        if 0 < without < graph.n_nodes:
+            lost = f"{without:,} of {graph.n_nodes:,} nodes have no features"
+            warn(FileWarning(f"{self.name}: {lost}; theirs are 0"))
+        try:
+            return features_by_id(self.ids, self.content, graph, self.name, table)
+        except ParameterError as error:
+            if "name" in error.facts:  # the sentence names the file
+                raise FileError(error.template, **error.facts) from None
+            raise FileError("{path}: {error}", path=self.name, error=error) from None
+
+
+def read_feature_file(
     path: str | os.PathLike[str],
-    graph: Graph,
+    graph: Graph | None = None,  # its nodes tell which column has the ids, if no name does
     *,
     id: Pick = None,  # noqa: A002 - the name of the option
     text: Pick = None,
@@ -107,51 +162,43 @@ def read_features(
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - as in read_graph
     encoding: str | None = None,
-) -> Any:
-    """The features of the nodes of a graph, one row for each, in its order; dense or sparse as in the file.
+) -> FeatureFile:
+    """Read a table of features, and find the column of ids; without one, rows are the nodes 0, 1, ..."""
+    from isotherm.io.node_rows import id_place
 
-    Parameters
-    ----------
-    path, id, text, delimiter, header, format, encoding
-        As for `read_vectors`.
-    graph
-        The graph. Ids are compared as text; without a column of ids, rows are the nodes 0, 1, ... Rows of other nodes
-        are left out. Nodes without a row have zeros, with a warning.
-
-    Raises
-    ------
-    FileError
-        If the file cannot be read, none of its rows is a node, or a node has two.
-    """
-    name = os.fspath(path)
-    read = read_vectors_file(
-        path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding
-    )
-    ids = range(read.vectors.shape[0]) if read.ids is None else read.ids
-    rows, places = _matched(name, ids, graph)
-    if len(rows) < graph.n_nodes:
-        lost = f"{graph.n_nodes - len(rows):,} of {graph.n_nodes:,} nodes have no features"
-        warn(FileWarning(f"{name}: {lost}; theirs are 0"))
-    if not issparse(read.vectors):
-        found = np.zeros((graph.n_nodes, read.vectors.shape[1]))
-        found[places] = read.vectors[rows]
-        return found
-    order = csr_array((np.ones(len(rows)), (places, rows)), shape=(graph.n_nodes, read.vectors.shape[0]))
-    return csr_array(order @ csr_array(read.vectors))
+    path = os.fspath(path)
+    opened = _opened(path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding)
+    if isinstance(opened, VectorsFile):
+        return FeatureFile(path, opened.vectors, list(range(opened.vectors.shape[0])), opened.layout)
+    file, kind, table = opened
+    columns = {_title(table.names, place): column for place, column in enumerate(_frame(table, None).iter_columns())}
+    picked, texts = (picked_place(file.name, table.names, pick, role) for pick, role in ((id, "id"), (text, "text")))
+    place = id_place(table.names, list(columns.values()), graph, taken={texts}) if picked is None else picked
+    titles = list(columns)
+    roles = {"id": None if place is None else Column(place + 1, table.names[place])}
+    layout = table.layout(kind, roles)
+    chosen = None if texts is None else titles[texts]
+    if place is None:
+        ids: list[Any] = list(range(len(next(iter(columns.values())))))
+        return FeatureFile(file.name, columns, ids, replace(layout, first_id=0), chosen)
+    ids = columns.pop(titles[place]).to_list()
+    empty = next((row for row, each in enumerate(ids, 1) if each is None or each == ""), None)
+    if empty is not None:
+        raise FileError(f"{file.name}, row {empty}: the id is empty; fill it in, or drop the row")
+    return FeatureFile(file.name, columns, ids, layout, chosen)
 
 
-def _matched(name: str, ids: Any, graph: Graph) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows that are nodes, and the places of these nodes."""
-    known = {str(node): place for place, node in enumerate(graph.nodes.tolist())}
-    found = np.array([known.get(str(each), -1) for each in ids], dtype=np.int64)
-    rows = np.flatnonzero(found >= 0)
-    if not len(rows):
-        raise FileError(f"{name}: none of its {len(found):,} rows is a node of the graph; choose another column of ids")
-    nodes, counts = np.unique(found[rows], return_counts=True)
-    if counts.max() > 1:
-        twice = shorten(graph.nodes[nodes[counts.argmax()]])
-        raise FileError(f"{name}: the node {twice} has {counts.max()} rows; keep one of them")
-    return rows, found[rows]
+def read_node_ids(path: str | os.PathLike[str], *, id: Pick = None, encoding: str | None = None) -> list[Any]:  # noqa: A002
+    """The ids in a table of nodes: of the column that its name tells, else of the first."""
+    path = os.fspath(path)
+    opened = _opened(path, id=id, encoding=encoding)
+    if isinstance(opened, VectorsFile):
+        raise FileError(f"{path} is an array, which has no ids of nodes; give a table")
+    file, _, table = opened
+    place = picked_place(file.name, table.names, id, "id")
+    if place is None:
+        place = next(iter(node_places(table.names, ())), 0)
+    return _frame(table, None).to_series(place).drop_nulls().to_list()
 
 
 def _read_array(file: Input) -> Any:
@@ -203,11 +250,13 @@ def _from_table(path: str, kind: str, table: Table, id: Pick, text: Pick) -> Vec
     return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=0 if found is None else None))
 
 
-def _frame(table: Table, not_numbers: set[int | None]) -> "pl.DataFrame":
-    """All columns of a table; text that is not parsed as numbers stays text."""
+def _frame(table: Table, not_numbers: set[int | None] | None) -> "pl.DataFrame":
+    """All columns of a table; text stays text, unless it is numeric and its place is not in ``not_numbers``."""
     pl = need("polars", "reading tables")
     places = {str(place): place for place in range(len(table.names))}
-    numeric = {str(place) for place, values in enumerate(table.values) if values.numeric and place not in not_numbers}
+    numeric = set[str]()
+    if not_numbers is not None:
+        numeric = {str(place) for place, each in enumerate(table.values) if each.numeric and place not in not_numbers}
     frames = [batch.frame for batch in table.batches(places, frozenset(numeric))]
     return pl.concat(frames, how="vertical_relaxed")
 
@@ -240,7 +289,9 @@ def _as_ids(column: "pl.Series") -> "pl.Series":
 
 
 def _title(names: Names, place: int) -> str:
-    return names[place] or str(place + 1)
+    """The name of a column; its number if it has none, or shares it."""
+    name = names[place]
+    return str(place + 1) if not name or list(names).count(name) > 1 else name
 
 
 def _identifies(column: "pl.Series") -> bool:

@@ -322,7 +322,8 @@ def fit(
         solution = engine_of(options).solve(problem, options)
     else:
         solution = _solve_again(before, problem, seeds, options)
-    warn_about_unreached(solution.temperatures)
+    if evidence is None or not evidence.beyond_links:  # otherwise unreached nodes have labels too
+        warn_about_unreached(solution.temperatures)
     if settings.decision is None:
         found = Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
         earlier = _taught(before, settings)

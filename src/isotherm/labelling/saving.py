@@ -43,6 +43,7 @@ Made = TypeVar("Made")
 SPARSE = ("data", "indices", "indptr")
 PLAIN = (bool, int, float, str)
 BY_LABEL = ("class_weight", "class_sizes")  # parameters that are mappings of labels
+FEATURE_SOURCE = {"file": str, "columns": tuple, "text": str, "decimal": str, "thousands": bool, "id": str}
 
 
 class Saved(NamedTuple):
@@ -52,6 +53,7 @@ class Saved(NamedTuple):
     fit: Fit
     feature_names: NDArray[Any] | None = None  # columns of the matrix that it was fitted on
     seed_columns: Mapping[str, str] | None = None  # names of the columns of node and label in the file of seeds
+    feature_source: Mapping[str, Any] | None = None  # where features came from, and how their columns were read
 
 
 class Field(NamedTuple):
@@ -181,7 +183,8 @@ def _primary(saved: Saved) -> dict[str, Any]:
         parts["learnt"] = {name: _fields(getattr(taught, name)) for name in ("seeds", "calibration", "trial")}
         if (combination := taught.combination) is not None:  # its shares follow from the seeds
             parts["experts"] = {"names": combination.names, "weights": combination.weights, "odds": fit.odds}
-    return parts | ({"seed_columns": dict(saved.seed_columns)} if saved.seed_columns else {})
+    more = {"seed_columns": saved.seed_columns, "feature_source": saved.feature_source}
+    return parts | {name: dict(value) for name, value in more.items() if value}
 
 
 def _outcome_fields(outcome: OneLabel | LabelSets) -> dict[str, Any]:
@@ -262,9 +265,10 @@ def _rebuilt(parts: dict[str, Any]) -> Saved:
         label_odds = LabelOdds(**_checked("label odds", parts["label_odds"], sizes))
     fit = Fit(problem, seeds, settings, outcome, None, odds, taught, proof, label_odds)
     _check_names(parts["feature_names"], parts.get("seed_columns"))
+    _check_source(parts.get("feature_source"))
     if taught is None and combination is not None:  # 0.2.0 did not always save what hidden seeds taught
         fit = replace(fit, taught=replace(fit.learnt, combination=combination))
-    return Saved(parameters, fit, parts["feature_names"], parts.get("seed_columns"))
+    return Saved(parameters, fit, parts["feature_names"], parts.get("seed_columns"), parts.get("feature_source"))
 
 
 def _settings(given: Any) -> Settings:
@@ -384,6 +388,16 @@ def _check_names(names: Any, columns: Any) -> None:
         _require(isinstance(columns, dict) and columns.keys() == {"node", "label"}, "its seeds have other columns")
         _require(all(map(_is_text, columns.values())), "the columns of its seeds have no names")
         _require(len(set(columns.values())) == 2, "the columns of its seeds have the same name")
+
+
+def _check_source(source: Any) -> None:
+    """Refuse a description of features that `NodeClassifier` did not write."""
+    if source is not None:
+        _require(
+            isinstance(source, dict) and source.keys() <= FEATURE_SOURCE.keys(), "its features are of another kind"
+        )
+        right = all(isinstance(value, FEATURE_SOURCE[name]) for name, value in source.items())
+        _require(right and all(map(_is_text, source.get("columns", ()))), "its features are of another kind")
 
 
 def _is_text(value: Any) -> bool:

@@ -280,7 +280,7 @@ def _text(layout: Layout, columns: dict[str, Column], rows: list[tuple[Any, Any]
 def _fitted(session: Session) -> Any:
     if session.fitted is None:
         raise ParameterError("there is nothing to export yet: label nodes of at least two classes")
-    return session.fitted
+    return session.for_export()
 
 
 def _written(name: str, write: Callable[[str], object]) -> tuple[str, bytes]:

@@ -4,9 +4,9 @@ import os
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -33,6 +33,7 @@ class PageOptions:
     log: str | os.PathLike[str] | None = None  # the file in which labels are kept
     name: str = "graph"  # what the page calls the graph
     source: tuple[str, Layout] | None = None  # name and layout of the exported file of seeds; None: a CSV file
+    known: Mapping[str, Any] = field(default_factory=dict)  # arguments of `fit` besides graph and seeds
 
 
 def certain_seeds(seeds: Seeds, graph: Graph) -> dict[Any, Any]:
@@ -61,7 +62,9 @@ def open_page(
         listener.close()
         raise
     source = options.source or NEW_SEEDS
-    session = Session(graph, seeds, labeller, journal, source=source, name=options.name, fitted=fitted)
+    session = Session(
+        graph, seeds, labeller, journal, source=source, name=options.name, known=options.known, fitted=fitted
+    )
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/{token}/"
 
     kept = "labels are not kept: give a log" if options.log is None else f"labels are kept in {options.log}"

@@ -11,7 +11,7 @@ confidence, or the margin between the two best classes if there are few seeds.
 import copy
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -47,8 +47,8 @@ class Labeller(Protocol):
     confidence_: Any
     fitted_: Any
 
-    def fit(self, X: Any, y: Any) -> Any:
-        """Label a graph from its seeds."""
+    def fit(self, X: Any, y: Any, **known: Any) -> Any:
+        """Label a graph from its seeds, and what is known besides."""
 
     def update(self, add: Any = None, remove: Any = ()) -> Any:
         """Label the graph again after a change of the seeds."""
@@ -164,9 +164,12 @@ class Session:
         *,
         source: tuple[str, Layout],  # name and layout of the exported file of seeds
         name: str = "graph",
+        known: Mapping[str, Any] | None = None,  # arguments of `fit` besides graph and seeds
         fitted: Labeller | None = None,  # fitted on these seeds, so that no first fit is needed
     ) -> None:
         self.graph, self.name, self.source = graph, name, source
+        self._known = known or {}
+        self._anew: tuple[dict[int, Any], Labeller] | None = None  # the last classifier for export, and its seeds
         self._journal, self._plain = journal, labeller
         places = graph.index(list(seeds)).tolist() if seeds else []
         self.labels = Labels(dict(zip(places, seeds.values(), strict=True)))
@@ -395,19 +398,31 @@ class Session:
         """A classifier fitted on these seeds, starting from the last fit if there is one."""
         ids = self.graph.nodes
         if self.fitted is None:
-            return copy.copy(self._plain).fit(self.graph, {ids[node]: label for node, label in seeds.items()})
+            return self._learnt_anew(seeds)
         add = {ids[node]: label for node, label in seeds.items() if self.fitted_seeds.get(node, seeds) != label}
         remove = [ids[node] for node in self.fitted_seeds if node not in seeds]
         if not add and not remove:
             return self.fitted
         return copy.copy(self.fitted).update(add=add, remove=remove)
 
+    def for_export(self) -> Labeller:
+        """A classifier that learns anew from the present seeds, as ``isotherm classify`` does on the exported ones."""
+        seeds = self.fitted_seeds
+        if self._anew is None or self._anew[0] != seeds:
+            self._anew = seeds, self._learnt_anew(seeds)
+        return self._anew[1]
+
+    def _learnt_anew(self, seeds: dict[int, Any]) -> Labeller:
+        known = {self.graph.nodes[node]: label for node, label in seeds.items()}
+        fresh: Labeller = copy.copy(self._plain).fit(self.graph, known, **self._known)
+        return fresh
+
     def _codes(self, fitted: Labeller) -> NDArray[np.int16]:
-        """The class number of each node, in the order of ``self.classes``; -1 where unreached."""
+        """The class number of each node, in the order of ``self.classes``; -1 where it has no label."""
         number = {label: code for code, label in enumerate(self.classes)}
         table = np.array([number[label] for label in fitted.classes_.tolist()], np.int16)
         places = fitted.fitted_.outcome.codes
-        return np.where(np.asarray(fitted.reached_), table[np.maximum(places, 0)], np.int16(-1)).astype(np.int16)
+        return np.where(places >= 0, table[np.maximum(places, 0)], np.int16(-1)).astype(np.int16)
 
     def _show_fit(self, codes: NDArray[np.int16], level: Doubles) -> None:
         with self.changed:  # there may be newer seeds than the fit has

@@ -16,16 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm.arrays import Ints, Mask
-from isotherm.errors import warn
+from isotherm.errors import Option, Worded, warn
 from isotherm.graphs import Graph
 
 Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
 
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name, since pandas is optional
 _MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # what -1, NaN and None become in a NumPy array of strings
+_MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "<na>", "nat", "null", "unknown", "?"})  # in lower case
+_UNDECIDED = _MISSING_WORDS | {"none", "-", "unsure", "not sure", "pending", "undecided", "unclear", "tbd", "todo"}
 
 
-class LabelWarning(UserWarning):
+class LabelWarning(Worded, UserWarning):
     """Labels may not mean what they seem to: -1, one class only, classes that differ by case, an ambiguous index."""
 
 
@@ -106,7 +108,21 @@ def _encode_objects(labels: list[Any], missing: frozenset[str] = frozenset()) ->
 def _is_missing(label: Any, missing: frozenset[str]) -> bool:
     if isinstance(label, str):
         return label in missing
-    return type(label).__name__ in _MISSING_TYPES or bool(label != label or label == -1)
+    return is_none(label) or bool(label == -1)
+
+
+def is_none(value: Any) -> bool:
+    """Whether this is None, NaN, or a missing value of pandas or polars."""
+    return type(value).__name__ in _MISSING_TYPES or (isinstance(value, (float, np.floating)) and bool(value != value))
+
+
+def is_missing_word(text: str) -> bool:
+    """Whether people and programs write this where a value is missing.
+
+    >>> is_missing_word("NA"), is_missing_word(" ? "), is_missing_word("Nathan")
+    (True, True, False)
+    """
+    return text.strip().lower() in _MISSING_WORDS
 
 
 def _is_boolean(label: Any) -> bool:
@@ -156,7 +172,8 @@ def warn_about_classes(classes: Labels, n_seeds: int, *, labels: Any = ()) -> No
         label = f"the label {classes.item(0)!r}{unknown}"
         warn(f"{subject} {label}, so all reached nodes get it: give seeds of another class too", LabelWarning)
     elif classes.dtype == object:
-        _warn_about_spelling(classes)
+        _warn_about_spelling(classes.tolist())
+        _warn_about_undecided(classes.tolist())
     elif classes.dtype.kind == "i" and classes[0] < -1 and _has_minus_one(labels):
         warn(
             f"the label -1 means unknown, but other negative labels such as {classes[0]} are classes: "
@@ -177,18 +194,36 @@ def _is_minus_one(label: Any) -> bool:
     return isinstance(label, (int, float, np.number)) and bool(label == -1)
 
 
-def _warn_about_spelling(classes: Labels) -> None:
-    """Name two classes that differ only by case or by blanks around them."""
-    first: dict[str, str] = {}
-    for label in classes.tolist():
-        twin = first.setdefault(label.strip().casefold(), label)
-        if twin != label:
-            warn(
-                f"{twin!r} and {label!r} are two classes, though they differ only by case or blanks: "
-                "spell them alike if they are one",
-                LabelWarning,
-            )
-            return
+def _warn_about_spelling(classes: list[str]) -> None:
+    """Name all classes that differ only by case or by blanks around them."""
+    alike: dict[str, list[str]] = {}
+    for label in classes:
+        alike.setdefault(normal_label(label), []).append(label)
+    groups = [" and ".join(map(repr, labels)) for labels in alike.values() if len(labels) > 1]
+    if groups:
+        are = "are two classes" if len(groups) == 1 and groups[0].count(" and ") == 1 else "are different classes"
+        message = "{groups} {are}, though they differ only by case or blanks: spell them alike if they are one{remedy}"
+        remedy = Option(" (isotherm.read_seeds does so with normalise_labels=True)")
+        warn(LabelWarning(message, groups=", ".join(groups), are=are, remedy=remedy))
+
+
+def normal_label(label: Any) -> Any:
+    """A label without blanks around it and in lower case; anything but text is unchanged.
+
+    >>> normal_label(" Fraud"), normal_label(7)
+    ('fraud', 7)
+    """
+    return " ".join(label.split()).lower() if isinstance(label, str) else label
+
+
+def _warn_about_undecided(classes: list[str]) -> None:
+    """Name the classes that may stand for a missing label."""
+    found = [label for label in classes if label.strip().lower() in _UNDECIDED]
+    if found:
+        names, is_one = ", ".join(map(repr, found)), len(found) == 1
+        what = "is a class, though it looks" if is_one else "are classes, though they look"
+        message = "{names} {what} like a missing label: leave such seeds out, for example with {remedy}"
+        warn(LabelWarning(message, names=names, what=what, remedy=Option("unknown", ",".join(found))))
 
 
 def has_index(values: Any) -> bool:

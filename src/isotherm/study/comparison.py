@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
+from isotherm.io.node_rows import read_node_features
 from isotherm.seeds import Seeds
 from isotherm.seeds.hiding import codes_of_nodes, sample_two_classes
 from isotherm.study.methods import METHODS, Method
@@ -99,7 +100,7 @@ def compare(
     labels
         The known labels, ``{node: label}`` or one for each node.
     features
-        (n, d) features of the nodes, a matrix or sparse matrix in the order of the graph's nodes.
+        What is known about the nodes besides links, as for ``NodeClassifier.fit``.
     fraction
         The share of the labels that is shown.
     runs
@@ -121,7 +122,8 @@ def compare(
     """
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
-    task = Task(graph, codes_of_nodes(known, graph.n_nodes), None if features is None else csr_array(features))
+    given = None if features is None else csr_array(read_node_features(features, graph).rows)
+    task = Task(graph, codes_of_nodes(known, graph.n_nodes), given)
     _check_labels(len(known.codes), known.n_classes, fraction)
     chosen, left_out = _methods(task, peers)
     draws = _draws(task, fraction, runs, random_state)

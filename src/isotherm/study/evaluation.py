@@ -10,6 +10,7 @@ import numpy as np
 from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
+from isotherm.io.node_rows import read_node_features
 from isotherm.labelling.rules import class_factors
 from isotherm.node_classifier import RULE_NAMES, NodeClassifier
 from isotherm.probability.class_sizes import known_sizes
@@ -48,6 +49,7 @@ def evaluate(
     graph: Any,
     labels: Mapping[Any, Any] | Iterable[Any],
     *,
+    features: Any = None,
     fraction: float = 0.01,
     policy: str = "uniform",
     runs: int = 10,
@@ -64,6 +66,8 @@ def evaluate(
         The graph: whatever ``NodeClassifier.fit`` takes.
     labels
         The known labels, ``{node: label}`` or one for each node.
+    features
+        What is known about the nodes besides links, for the decisions of `NodeClassifier`; as for its `fit`.
     fraction, policy
         The share of the labels that is shown, and how they are drawn: "uniform", "degree" or "balanced"; see
         `isotherm.seeds.sample`.
@@ -99,7 +103,8 @@ def evaluate(
     weights = class_factors(parameters.get("class_weight"), known)
     given = parameters.get("class_sizes")
     sizes = None if given is None else known_sizes(given, known)
-    task = Task(graph, codes_of_nodes(known, graph.n_nodes))
+    table = None if features is None else read_node_features(features, graph)
+    task = Task(graph, codes_of_nodes(known, graph.n_nodes), table and table.rows)
     protocol = partial(sample, policy, size=fraction, degrees=graph.degrees)
     tallies = {rule: Tally() for rule in rules}
     draws = []

@@ -69,7 +69,9 @@ def by_rules(estimators: Iterable[GraphClassifier], task: Task, draw: Draw, rule
     with _expected_warnings():
         for estimator in estimators:
             own: Mapping[str, Any] = DECISIONS if isinstance(estimator, NodeClassifier) else RULES
-            clf = clone(estimator).fit(task.graph, draw.known)
+            decides = isinstance(estimator, NodeClassifier)
+            given = {"features": task.features} if decides and task.features is not None else {}
+            clf = clone(estimator).fit(task.graph, draw.known, **given)
             kept = clf.fitted_.outcome.kept
             chances = np.asarray(clf.predict_proba()) if kept and clf.settings.calibration is not None else None
             for rule in filter(own.__contains__, rules):

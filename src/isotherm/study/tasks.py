@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from isotherm.arrays import Ints, Mask
@@ -30,7 +30,7 @@ class Task:
 
     graph: Graph
     truth: Ints  # (n,) class of each node, 0 to K-1; -1 where unknown
-    features: csr_array | None = None  # (n, d)
+    features: Any = None  # (n, d), a matrix or a sparse one
     costs: dict[str, float] = field(default_factory=dict)  # CPU seconds to make what `shared` keeps, by key
     used: set[str] = field(default_factory=set)  # keys asked of `shared` since this set was last emptied
     _kept: dict[str, Any] = field(default_factory=dict)

@@ -4,12 +4,13 @@ from typing import Annotated
 
 from cyclopts import Group
 
-from isotherm.cli.inputs import read_files
+from isotherm.cli.inputs import known_besides, read_files
 from isotherm.cli.options import (
+    OPTIONS,
     OUTPUT,
-    READING,
     VARIABLES,
     Edges,
+    FeatureOptions,
     Fitting,
     Force,
     Labels,
@@ -44,11 +45,6 @@ def compare(
     labels: Labels,
     /,
     *,
-    features: Annotated[
-        str | None, option("Features of the nodes: a column of ids, and numbers or texts.", "FILE", group=READING)
-    ] = None,
-    id: Annotated[str | None, option("Column of ids in the file of features.", "COL", group=READING)] = None,  # noqa: A002
-    text: Annotated[str | None, option("Column of texts to use as features.", "COL", group=READING)] = None,
     fraction: Annotated[
         float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
     ] = 0.5,
@@ -64,6 +60,8 @@ def compare(
     force: Force = False,
     quiet: Quiet = False,
     strict: Strict = False,
+    ignore_missing_seeds: Annotated[bool, option("Ignore labels that are not in the graph.", group=OPTIONS)] = False,
+    table: FeatureOptions = FeatureOptions(),  # noqa: B008 - frozen
     reading: Reading = Reading(),  # noqa: B008 - frozen
 ) -> None:
     """Hide known labels, and see which method finds them best.
@@ -73,26 +71,20 @@ def compare(
     deviation over the draws. A learning curve says how many labels would help.
     """
     with Job(quiet=quiet, strict=strict) as job:
-        sources = [name for name in (edges, labels, features, *reading.seeds, *reading.edges) if name is not None]
+        sources = [edges, labels, *reading.seeds, *reading.edges, *table.inputs]
         check_targets(output, plot, sources, force=force)
         if json and latex:
             raise UsageError("--json and --latex are both for standard output: give one of them")
-        if features is None and (id, text) != (None, None):
-            raise UsageError("--id and --text are about features: give the file with --features")
-        files = read_files(edges, labels, Fitting(reading=reading, ignore_missing_seeds=True), job)
-        given = None
-        if features is not None:
-            from isotherm.io import read_features
-
-            with job.stage("reading features"), usage_errors():
-                given = read_features(features, files.graph, id=id, text=text, encoding=reading.encoding)
+        fitting = Fitting(reading=reading, ignore_missing_seeds=ignore_missing_seeds, table=table.beside_links())
+        files = read_files(edges, labels, fitting, job)
+        features = known_besides(files, fitting, job).get("features")
         from isotherm.study.comparison import compare as compared
 
         with job.stage("comparing") as bar, usage_errors(LABELS, labels):
             found = compared(
                 files.graph,
                 files.known,
-                features=given,
+                features=features,
                 fraction=fraction,
                 runs=runs,
                 peers=not no_peers,
@@ -106,9 +98,9 @@ def compare(
                 draw_comparison(found, plot, force=force)
         from isotherm.cli.reports.scores import ScoreTable, comparison_json, comparison_text
 
-        table = ScoreTable.of_methods(found)
+        scores = ScoreTable.of_methods(found)
         if output is not None:
-            write_columns(output, table.columns(), TableFormat(force=force))
+            write_columns(output, scores.columns(), TableFormat(force=force))
         written = [f"The picture is in {plot}"] * bool(plot) + [f"All draws are in {output}"] * bool(output)
         job.say(str(files), *written)
-        print(comparison_json(found) if json else table.latex() if latex else comparison_text(found))
+        print(comparison_json(found) if json else scores.latex() if latex else comparison_text(found))

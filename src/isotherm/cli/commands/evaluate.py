@@ -4,13 +4,13 @@ from typing import Annotated, Literal
 
 from cyclopts import Group
 
-from isotherm.cli.inputs import connect_to_cluster, labels_inside, read_files
+from isotherm.cli.inputs import connect_to_cluster, known_besides, labels_inside, read_files
 from isotherm.cli.options import (
     OPTIONS,
     OUTPUT,
-    READING,
     VARIABLES,
     Edges,
+    FeatureOptions,
     Fitting,
     Force,
     LabelsOrInside,
@@ -21,7 +21,6 @@ from isotherm.cli.options import (
     Solving,
     Strict,
     TableFormat,
-    VectorOptions,
     at_least,
     between,
     leave_out,
@@ -81,9 +80,7 @@ def evaluate(
     quiet: Quiet = False,
     strict: Strict = False,
     ignore_missing_seeds: Annotated[bool, option("Ignore labels that are not in the graph.", group=OPTIONS)] = False,
-    id: Annotated[  # noqa: A002 - the name of the option
-        str | None, option("In GraphML and GEXF, the attribute of nodes that is their id.", "NAME", group=READING)
-    ] = None,
+    table: FeatureOptions = FeatureOptions(),  # noqa: B008 - frozen
     solving: Solving = Solving(),  # noqa: B008 - frozen
     reading: Reading = Reading(),  # noqa: B008 - frozen
 ) -> None:
@@ -105,14 +102,14 @@ def evaluate(
         for name, given in {"per_class": per_class, "confusion": confusion}.items():
             if given and (json or latex or output == "-"):
                 raise UsageError(f"{option_name(name)} is for the text on standard output: {leave_out(name)}")
-        check_targets(
-            output, plot, [edges, labels, *reading.seeds, *reading.edges], force=force, output_format=output_format
-        )
+        sources = [edges, labels, *reading.seeds, *reading.edges, *table.inputs]
+        check_targets(output, plot, sources, force=force, output_format=output_format)
         rules = _rules(rule, solving)
         fitting = Fitting(
-            solving=solving, ignore_missing_seeds=ignore_missing_seeds, reading=reading, table=VectorOptions(id=id)
+            solving=solving, ignore_missing_seeds=ignore_missing_seeds, reading=reading, table=table.beside_links()
         )
         files = read_files(edges, labels, fitting, job)
+        features = known_besides(files, fitting, job).get("features")
         connect_to_cluster(solving)
         from isotherm.study.evaluation import evaluate as evaluated
 
@@ -126,6 +123,7 @@ def evaluate(
                 random_state=random_state,
                 progress=bar.amount,
                 rules=rules,
+                features=features,
                 **solving.for_classifier(),
             )
         if plot is not None:
@@ -135,16 +133,16 @@ def evaluate(
                 draw_evaluation(found, plot, force=force)
         from isotherm.cli.reports.scores import ScoreTable, evaluation_json, evaluation_text
 
-        table = ScoreTable.of_rules(found)
+        scores = ScoreTable.of_rules(found)
         if output is not None:
-            write_columns(output, table.columns(), TableFormat(output_format, force))
+            write_columns(output, scores.columns(), TableFormat(output_format, force))
         written = [f"The picture is in {plot}"] * bool(plot)
         written += [f"All draws are in {output}"] * bool(output and output != "-")
         job.say(str(files), *(written or [""]))
         if json:
             print(evaluation_json(found, policy))
         elif latex:
-            print(table.latex())
+            print(scores.latex())
         elif output != "-":
             print(evaluation_text(found, policy, per_class=per_class, confusion_matrix=confusion))
 

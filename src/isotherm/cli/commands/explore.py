@@ -3,7 +3,7 @@
 import os
 from typing import Annotated
 
-from isotherm.cli.inputs import classifier_of, connect_to_cluster, read_files, read_unseeded
+from isotherm.cli.inputs import classifier_of, connect_to_cluster, known_besides, read_files, read_unseeded
 from isotherm.cli.options import (
     OUTPUT,
     UNSEEDED,
@@ -63,9 +63,11 @@ def explore(
 
         known, source = {}, None
         if seeds is None:
-            graph, _ = read_unseeded(edges, fitting, job)
+            unseeded = read_unseeded(edges, fitting, job)
+            graph, besides = unseeded.graph, known_besides(unseeded, fitting, job)
         else:
             files = read_files(edges, seeds, fitting, job)
+            besides = known_besides(files, fitting, job)
             graph, name = files.graph, "seeds.csv" if seeds == "-" else os.path.basename(seeds)
             source = name, files.seeds_layout
             with usage_errors(culprit="standard input" if seeds == "-" else seeds):
@@ -76,15 +78,14 @@ def explore(
         with exit_cleanly(), usage_errors():
             connect_to_cluster(fitting.solving)
             clf = classifier_of(fitting, known.values())
-            open_page(
-                graph, known, clf, PageOptions(port=port, browser=not no_browser, log=log, name=name, source=source)
-            )
+            options = PageOptions(port=port, browser=not no_browser, log=log, name=name, source=source, known=besides)
+            open_page(graph, known, clf, options)
 
 
 def _check(fitting: Fitting, seeds: str | None) -> None:
     """Refuse options that the page has no use for."""
-    for name in {"features", "evidence"}.intersection(changed_options(fitting)):
-        raise UsageError(f"the page goes by links alone: {leave_out(name)}")
+    if fitting.evidence != "auto":
+        raise UsageError(f"the page chooses by itself whether structure counts: {leave_out('evidence')}")
     if seeds is None:
         for name in changed_options(fitting, allowed=(*UNSEEDED, *names_of(Solving), "rule")):
             raise UsageError(

@@ -106,7 +106,7 @@ def _first_sheet(edges: str, fitting: Fitting, job: Job, number: int, policy: st
         raise UsageError("without seeds, suggestions go by links alone: leave out --features")
     for name in changed_options(fitting, allowed=(*UNSEEDED, "threads")):
         raise UsageError(f"without seeds nothing is fitted: {leave_out(name)}, or name a file of seeds after {edges}")
-    graph, layout = read_unseeded(edges, fitting, job)
+    graph, layout, _ = read_unseeded(edges, fitting, job)
     with job.stage("suggesting"), usage_errors():
         from isotherm.cli.reports.explanations import sheet_columns
         from isotherm.insight.suggestion import suggest as suggest_first

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs import load_model, read_answers
+from isotherm.cli.inputs import features_of_model, load_model, read_answers
 from isotherm.cli.options import (
     OPTIONS,
     VARIABLES,
@@ -40,6 +40,10 @@ def update(
     *,
     results: Results = Results(),  # noqa: B008 - frozen
     ignore_missing_seeds: Annotated[bool, option("Ignore answers that are not in the graph.", group=OPTIONS)] = False,
+    features: Annotated[
+        str | None,
+        option("The features that the model was fitted with, which it does not hold.", "FILE", group=OPTIONS),
+    ] = None,
     threads: Annotated[
         int | None, option("Number of threads; by default all cores.", "N", validator=at_least(1), group=OPTIONS)
     ] = None,
@@ -54,17 +58,20 @@ def update(
     node that is a seed already takes its new label. Rows without a label are
     left out. The solve starts from the temperatures of the model, which is much
     faster than a new one. Graph, rule and other options are those of the model.
+    A model that was fitted with features needs their file again.
     """
     with Job(quiet=quiet, strict=strict) as job:
         names = [answers, *reading.seeds]
-        check_results(results, [model, *names])
+        sources = [model, *names, *([] if features is None else [features])]
+        check_results(results, sources)
         clf = load_model(model, job, threads=threads)
         several, confidence = clf.fitted_.outcome.several, clf.settings.calibration is not None
-        check_results(results, [model, *names], several=several, confidence=confidence)
+        check_results(results, sources, several=several, confidence=confidence)
         missing = ignore_missing_seeds
         known, layouts = read_answers(names, clf, job, model=model, reading=reading, ignore_missing=missing)
+        given = {} if features is None else {"features": features_of_model(clf, features, job)}
         with job.stage("solving") as bar, usage_errors():
-            clf.update(add=known, progress=None if clf.tol is None else bar.errors(clf.tol))
+            clf.update(add=known, progress=None if clf.tol is None else bar.errors(clf.tol), **given)
         calibrate(clf, results, job)
         summary = write_results(clf, results, job, layouts=layouts, warnings=job.warnings)
         lines = [f"{name}: {layout}" for name, layout in layouts.items()]

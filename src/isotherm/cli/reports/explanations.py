@@ -53,6 +53,7 @@ class NodeReport:
             "left_out": len(each.seed) - len(seeds),
             "note": each.note,
             "experts": each.experts,
+            "columns": each.columns,
         }
 
     def text(self) -> str:
@@ -60,7 +61,7 @@ class NodeReport:
         if len(self.explanation.seed):
             return self.explanation.text(self.top, paths=self.paths, title=self._heading())
         link = "since" if self.label is None else "although"
-        return f"{self._heading()}, {link} no path joins it to a seed"
+        return self.explanation.text(title=f"{self._heading()}, {link} no path joins it to a seed")
 
     def _heading(self) -> str:
         several = isinstance(self.label, list)

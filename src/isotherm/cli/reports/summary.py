@@ -49,6 +49,8 @@ class Summary:
     layouts: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     repeated_edges_counted: bool = False
+    feature_columns: dict[str, str] = field(default_factory=dict)
+    column_influence: dict[str, dict[str, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, clf: "GraphClassifier", seconds: dict[str, float], **more: Any) -> "Summary":
@@ -57,6 +59,10 @@ class Summary:
         if clf.settings.calibration is not None and outcome.kept and not outcome.several:
             calibration = clf.fitted_.calibration
             more |= {"held_out": calibration.n_held_out, "calibration_error": calibration.error}
+        table = getattr(clf, "feature_table_", None)
+        if table is not None:
+            more |= {"feature_columns": {column.name: str(column) for column in table.columns_}}
+            more |= {"column_influence": getattr(clf, "column_influence_", {})}
         return cls(
             nodes=graph.n_nodes,
             edges=graph.n_edges,
@@ -91,7 +97,9 @@ class Summary:
             "classes": f"{self.classes:,}",
             "seeds": f"{self.seeds:,} ({_percent(self.seeds, self.nodes)} of the nodes)",
             "unreached": f"{self.unreached:,}"
-            + (f" ({_percent(self.unreached, self.nodes)} of the nodes)" if self.unreached else ""),
+            + (
+                f" ({_percent(self.unreached, self.nodes)} of the nodes{self._by_features()})" if self.unreached else ""
+            ),
             "solver": f"{self.solver}, {self.iterations} iterations, residual {self.residual:.1e}{far}",
             "classifier": f"{self.classifier}, {self._decided_by()}",
             "seconds": ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items()),
@@ -115,7 +123,23 @@ class Summary:
         if self.model:
             rows["saved"] = self.model
         facts = aligned([[name, value] for name, value in rows.items()], left=(0, 1))
-        return f"{facts}\n\n{self._class_table(most_classes)}"
+        return "\n\n".join(filter(None, (facts, self._column_table(), self._class_table(most_classes))))
+
+    def _by_features(self) -> str:
+        """Whether unreached nodes have labels by something else than links."""
+        labelled = sum(count["result"] for count in self.counts.values())
+        return ", labelled by other evidence" if labelled > self.nodes - self.unreached else ""
+
+    def _column_table(self) -> str:
+        """How each column of the features was read, and how much it moves each expert."""
+        if not self.feature_columns:
+            return ""
+        names = list(dict.fromkeys(name for shares in self.column_influence.values() for name in shares))
+        rows = [["column", "read as", *names]]
+        for column, how in self.feature_columns.items():
+            shares = self.column_influence.get(column, {})
+            rows.append([shown(column), how, *(f"{100 * shares[name]:.0f}%" if shares else "" for name in names)])
+        return aligned(rows, left=(0, 1))
 
     def json(self) -> bytes:
         """For machines; infinities and NaN are null."""
