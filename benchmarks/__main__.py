@@ -25,6 +25,7 @@ SUITES = {
     "classify": "benchmarks.classify",
     "confidence": "benchmarks.confidence",
     "labelling": "benchmarks.labelling",
+    "doubtful": "benchmarks.doubtful",
     "answers": "benchmarks.answers",
     "small": "benchmarks.small",
     "billion": "benchmarks.billion",
@@ -35,7 +36,7 @@ SUITES = {
     "backend": "benchmarks.backend",
 }
 EPILOGUE = "How right the labels are is measured by: python -m benchmarks accuracy --help"
-ON_REQUEST = {"billion", "vectors"}  # most of an hour each; the first needs 35 GB of disk
+ON_REQUEST = {"billion", "doubtful", "vectors"}  # minutes to an hour; the first needs 35 GB of disk
 
 
 def run_suite(name: str, scale: float, rounds: int) -> Run:

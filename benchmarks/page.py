@@ -157,7 +157,7 @@ that begins.""",
     Group("Confidence and rules", ("confidence",), "Errors of probabilities, on made-up and real graphs."),
     Group(
         "Labelling",
-        ("labelling", "answers", "small"),
+        ("labelling", "doubtful", "answers", "small"),
         """\
 Labels are counted on fifty graphs, drawn into two halves: the policy of `suggest` was chosen on one, and what counts is
 the other, for confirmation. Where labels hardly follow edges, or all hubs are of one class, it may save nothing.

@@ -36,7 +36,8 @@ def test_features_help_and_label_unreached_nodes(world: Any) -> None:
     assert both.labels_[-2:].min() >= 0
     assert not both.reached_[-2:].any()
     np.testing.assert_allclose(both.predict_proba().sum(axis=1), 1)
-    assert list(both.experts_) == ["heat", "features", "neighbours", "convolution", "diffusion"]
+    regressions = ["features", "neighbours", "convolution", "diffusion"]
+    assert list(both.experts_) == ["heat", *regressions, "spectrum", "degree", "second round"]
     assert links.experts_ == {"heat": 1.0}
     place = np.searchsorted(both.classes_, both.labels_)
     np.testing.assert_array_equal(both.confidence_, both.predict_proba()[np.arange(242), place])
@@ -49,7 +50,7 @@ def test_features_help_and_label_unreached_nodes(world: Any) -> None:
 def test_shuffled_features_do_little_harm(world: Any) -> None:
     graph, truth, features, known = world
     shuffled = np.random.default_rng(3).permutation(features)
-    links = iso.NodeClassifier().fit(graph, known, evidence=None)
+    links = iso.NodeClassifier().fit(graph, known)
     both = iso.NodeClassifier().fit(graph, known, features=shuffled)
     hidden = (known < 0) & links.reached_
     assert (both.labels_ == truth)[hidden].mean() > (links.labels_ == truth)[hidden].mean() - 0.06
@@ -115,14 +116,14 @@ def test_few_new_seeds_keep_the_weights_of_experts(world: Any) -> None:
 def test_structure_can_be_left_out(world: Any) -> None:
     graph, _, features, known = world
     assert iso.NodeClassifier().fit(graph, known, evidence=None).experts_ == {"heat": 1.0}
-    assert "spectrum" not in iso.NodeClassifier().fit(graph, known, features=features).experts_
+    assert "spectrum" not in iso.NodeClassifier().fit(graph, known, features=features, evidence=None).experts_
 
 
 def test_the_structure_of_a_large_graph_is_left_out_with_a_warning(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, _, _, known = world
     monkeypatch.setattr("isotherm.probability.evidence.MOST_ENTRIES", 100)
     with pytest.warns(
-        iso.EvidenceWarning, match="labels go by heat alone: set evidence='spectral' to use its structure"
+        iso.EvidenceWarning, match="structure is left out as evidence: set evidence='spectral' to use it"
     ):
         usual = iso.NodeClassifier().fit(graph, known)
     assert usual.experts_ == {"heat": 1.0}
@@ -213,7 +214,8 @@ def test_features_count_by_their_prior_where_no_seed_can_be_hidden(world: Any) -
     graph, truth, features, _ = world
     seeds = {int(np.flatnonzero(truth == code)[0]): code for code in range(3)}
     clf = iso.NodeClassifier().fit(graph, seeds, features=features)
-    assert clf.experts_ == {"heat": 0.5, "features": 0.25, "neighbours": 0.5, "convolution": 0.5, "diffusion": 0.5}
+    halved = {"heat": 0.25, "features": 0.125, "neighbours": 0.25, "convolution": 0.25, "diffusion": 0.25}
+    assert clf.experts_ == {**halved, "spectrum": 0, "degree": 0, "second round": 0.5}
     heat = iso.NodeClassifier().fit(graph, seeds, evidence=None)
     assert (clf.labels_ == truth).mean() > (heat.labels_ == truth).mean()
 

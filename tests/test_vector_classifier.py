@@ -108,7 +108,7 @@ def test_columns_are_evidence_beside_the_graph(load: Callable[..., Any], labels:
     assert together > max(by_graph, by_columns) - 0.01
     if (load, labels) != (load_wine, 20):  # both are nearly as good there
         assert together > min(by_graph, by_columns) + 0.01
-    assert set(both.experts_) == {"heat", "features", "neighbours", "majority"}
+    assert set(both.experts_) == {"heat", "features", "neighbours", "majority", "second round"}
     assert graph.experts_ == {"heat": 1.0}
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "ConvergenceWarning",
     "CutGraphWarning",
     "DirichletClassifier",
+    "DoubtfulSeeds",
     "EvidenceWarning",
     "Explanation",
     "FileError",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from isotherm.graphs import Graph
     from isotherm.graphs.neighbours import ZeroRowWarning
     from isotherm.graphs.vector_rows import ScaleWarning
+    from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explanation
     from isotherm.insight.suggestion import suggest
     from isotherm.io import FileError, FileWarning, pack_edges, read_graph, read_labelled, read_seeds
@@ -73,6 +75,7 @@ _HOMES = {
     "ConvergenceWarning": "equilibrium.unconverged",
     "CutGraphWarning": "labelling.inputs",
     "DirichletClassifier": "dirichlet_classifier",
+    "DoubtfulSeeds": "insight.doubt",
     "EvidenceWarning": "probability.evidence",
     "Explanation": "insight.explanation",
     "FileError": "io",

@@ -30,6 +30,7 @@ from isotherm.seeds.encoding import Labels, encode_labels, has_index
 from isotherm.seeds.known import changed_seeds
 
 if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
+    from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explainer, Explanation
 
 
@@ -327,6 +328,30 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         chosen, values = suggest_next(self._fitted, k, policy=policy, label=label, among=among)
         nodes = self.graph_.nodes[chosen]
         return (nodes, values) if return_values else nodes
+
+    def doubtful_seeds(self, k: int | None = None) -> "DoubtfulSeeds":
+        """The seeds whose given labels look wrong, and what they should probably be; the most doubtful first.
+
+        The labels of seeds are hidden in turn, and compared with what the others say. See docs/labelling.md.
+
+        Parameters
+        ----------
+        k : int, optional
+            How many, whatever is more probable; by default all seeds for which another class is more probable.
+
+        Examples
+        --------
+        >>> import networkx as nx
+        >>> import isotherm as iso
+        >>> ring = nx.circular_ladder_graph(20)
+        >>> halves = {node: "left" if node % 20 < 10 else "right" for node in range(0, 40, 2)}
+        >>> clf = iso.NodeClassifier().fit(ring, halves | {4: "right"})
+        >>> clf.doubtful_seeds()["seed"].tolist()
+        [4]
+        """
+        from isotherm.insight.doubt import doubtful_seeds
+
+        return doubtful_seeds(self._fitted, k, evidence=self._evidence_for)
 
     def to_polars(self, *, probabilities: bool = False, temperatures: bool = False) -> Any:
         """The results as a data frame of polars: the columns of `isotherm.write_labels`.

@@ -21,7 +21,7 @@ from isotherm.labelling.fit import has_probabilities
 from isotherm.labelling.rules import DECISIONS, RULES, Rule
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import CalibrationWarning
-from isotherm.probability.evidence import AUTO, Evidence, read_evidence
+from isotherm.probability.evidence import AUTO, COMPATIBILITY, Evidence, read_evidence
 from isotherm.probability.experts import STRUCTURAL
 from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds, as_seeds
@@ -56,6 +56,9 @@ class NodeClassifier(GraphClassifier):
         see :class:`DirichletClassifier`.
     verbose : bool
         Whether `fit` and `update` show their progress: a bar on a terminal and in notebooks, else lines.
+    class_sizes : mapping, optional
+        Known shares of classes among all nodes, such as ``{"fraud": 0.02}``. The odds of classes are then multiplied by
+        factors such that the means of probabilities are these shares; other classes share the rest in proportion.
 
     Attributes
     ----------
@@ -99,6 +102,7 @@ class NodeClassifier(GraphClassifier):
         max_memory: int | None = None,
         threshold: str | float | None = "auto",
         verbose: bool = False,
+        class_sizes: Mapping[Any, float] | None = None,
     ) -> None:
         self.decision = decision
         self.class_weight = class_weight
@@ -111,6 +115,7 @@ class NodeClassifier(GraphClassifier):
         self.max_memory = max_memory
         self.threshold = threshold
         self.verbose = verbose
+        self.class_sizes = class_sizes
 
     def fit(
         self,
@@ -132,11 +137,12 @@ class NodeClassifier(GraphClassifier):
             What is known about the nodes besides links: a row of numbers for each, by position, or by node id in a
             mapping or in a data frame with ids as its index or in a column "node" or "id". For a bipartite graph, the
             rows may be for one side only. See docs/evidence.md.
-        evidence : {"auto", "spectral", None}, array, data frame or mapping
+        evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
             Probabilities of the classes by another model, a row for each node and a column for each class, NaN where
             it has none. Or "spectral" to go by the spectrum of the graph and the degrees of its nodes too. This is the
-            default without features, unless the graph has more than a million edges, which gives a warning. None to go
-            by heat (and features) alone.
+            default without features, unless the graph has more than a million edges, which gives a warning. Or
+            "compatibility" to learn besides which classes are neighbours of which, for graphs whose links join
+            different classes. None to go by heat (and features) alone.
         """
         settings = self.settings
         graph, seeds = self._graph_and_seeds(X, y, seed_weight)
@@ -159,7 +165,7 @@ class NodeClassifier(GraphClassifier):
         if evidence is None and fit.odds is not None:  # loaded from a file
             if not set(fit.experts) <= STRUCTURAL:
                 raise ParameterError("a saved model does not hold the features that it was fitted on: fit it again")
-            return Evidence(structure=Structure(fit.graph))
+            return Evidence(structure=Structure(fit.graph), compatibility=COMPATIBILITY in fit.experts)
         opinion = None if evidence is None else evidence.opinion
         if opinion is not None and opinion.shape[1] != seeds.n_classes:
             raise ParameterError("the classes have changed, and evidence has a column for each class: fit again")

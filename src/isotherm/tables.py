@@ -2,9 +2,9 @@
 
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
-from typing import Any
+from typing import Any, ClassVar
 
 BLOCKS = " ▏▎▍▌▋▊▉█"
 LONGEST_CELL = 40  # characters in a cell of text
@@ -12,6 +12,28 @@ CELL = "padding: 2px 10px; text-align: {side}"
 BAR = "display: inline-block; height: 0.7em; width: {width:.0f}px; background: #d95f02"
 WIDEST = 120  # pixels; the bar of a share of 1
 LONGEST = 60  # characters in a cell of HTML
+
+
+class Columns(Mapping[str, Any]):
+    """A table whose columns are arrays of equal length: attributes, and by name as in a mapping."""
+
+    NAMES: ClassVar[tuple[str, ...]]
+
+    def __getitem__(self, column: str) -> Any:
+        if column not in self.NAMES:
+            raise KeyError(column)
+        return getattr(self, column)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.NAMES)
+
+    def __len__(self) -> int:
+        return len(self.NAMES)
+
+    def rows(self, count: int | None = None) -> list[dict[str, Any]]:
+        """The first rows, or all."""
+        table = zip(*(self[name][:count].tolist() for name in self), strict=True)
+        return [dict(zip(self, row, strict=True)) for row in table]
 
 
 def aligned(rows: list[list[str]], *, left: tuple[int, ...] = ()) -> str:

@@ -44,7 +44,7 @@ class VectorClassifier(NodeClassifier):
         Whether to divide each column by its standard deviation first.
     recall : float
         The least share of true neighbours to be found in a large table; 1 for an exact search.
-    decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory, threshold, verbose
+    decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory, threshold, verbose, class_sizes
         As in :class:`NodeClassifier`.
 
     Attributes
@@ -86,11 +86,13 @@ class VectorClassifier(NodeClassifier):
         max_memory: int | None = None,
         threshold: str | float | None = "auto",
         verbose: bool = False,
+        class_sizes: Mapping[Any, float] | None = None,
     ) -> None:
         super().__init__(
             *(decision, class_weight, solver, tol, max_iter, side, engine, n_threads, max_memory),
             threshold=threshold,
             verbose=verbose,
+            class_sizes=class_sizes,
         )
         self.k = k
         self.metric = metric
@@ -116,7 +118,7 @@ class VectorClassifier(NodeClassifier):
             The table.
         y : array, Series or mapping
             One label for each row, with -1, None or NaN where it is unknown; or ``{row number: label}``.
-        evidence : {"auto", "spectral", None}, array, data frame or mapping
+        evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
             As in :meth:`NodeClassifier.fit`, but by default the columns of the table are the evidence. None to go by
             the graph alone.
         seed_weight, features, progress

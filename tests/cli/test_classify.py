@@ -225,7 +225,7 @@ def test_the_choices_are_those_of_the_library() -> None:
     solving = options.Solving()
     elsewhere = {"verbose": False}  # commands have a bar of their own
     product, paper = iso.NodeClassifier().get_params(), iso.DirichletClassifier().get_params()
-    assert elsewhere | solving.for_classifier() == _without(product, "decision", "class_weight", "side")
+    assert elsewhere | solving.for_classifier() == _without(product, "decision", "class_weight", "class_sizes", "side")
     ours = elsewhere | solving.for_classifier() | solving.for_temperatures()
     assert ours == _without(paper, "rule", "side")
     assert options.Fitting().rule == product["decision"]
@@ -257,6 +257,7 @@ def test_the_summary_says_which_classifier_ran(run: Run, rule: str, classifier: 
 @pytest.mark.parametrize(
     ("rule", "given", "remedy"),
     [
+        ("centered", ["--class-sizes", "tea=0.5"], "leave out --class-sizes, or set --rule balanced"),
         ("centered", ["--class-weight", "tea=5"], "leave out --class-weight, or set --rule balanced"),
         ("relative", ["--evidence", "spectral"], "leave out --evidence, or set --rule balanced"),
         ("vanilla", ["--features", "items.csv"], "leave out --features, or set --rule balanced"),

@@ -77,6 +77,8 @@ PATHS = {
     "suggest files": Way("suggest", ("edges.csv", "seeds.csv", "-n", "50")),
     "suggest model": Way("suggest", ("model.npz", "-n", "50")),
     "suggest without seeds": Way("suggest", ("edges.csv", "-n", "50")),
+    "check files": Way("check", ("edges.csv", "seeds.csv", "-n", "50")),
+    "check model": Way("check", ("model.npz", "-n", "50")),
     "update model": Way("update", ("model.npz", "answers.csv")),
     "explore files": Way("explore", ("edges.csv", "seeds.csv")),
     "explore without seeds": Way("explore", ("edges.csv",)),
@@ -93,6 +95,7 @@ PATHS = {
 # By default, for all commands.
 PROBES = {
     "--class": probe("--class", "b"),
+    "--class-sizes": probe("--class-sizes", "a=0.1"),
     "--class-weight": probe("--class-weight", "a=50"),
     "--confusion": probe("--confusion"),
     "--data": probe("--data", "nowhere"),
@@ -230,7 +233,7 @@ def commands() -> set[str]:
     return {f"{name} {each}".strip() for name in names for each in inner[name] or [""]}
 
 
-SLOW = {"explain files", "suggest files", "explore files", "plot files", "evaluate files", "compare files"}
+SLOW = {f"{name} files" for name in ("explain", "suggest", "check", "explore", "plot", "evaluate", "compare")}
 CASES = [
     pytest.param(
         path,

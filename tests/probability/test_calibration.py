@@ -57,11 +57,11 @@ def simulated(
 def _fold(nodes: np.ndarray, codes: np.ndarray, field: FeatureField, sample: np.ndarray) -> Fold:
     mean = field.temperatures.mean(axis=0)
     guess = (field.temperatures - mean)[nodes].argmax(axis=1)
-    return Fold(nodes, codes[nodes], field.at(nodes), mean, field.at(sample), guess, NONE)
+    return Fold(nodes, codes[nodes], field.at(nodes), mean, field.at(sample), guess)
 
 
 def calibrated(hidden: HiddenSeeds, field: FeatureField, seeds: Seeds) -> Calibration:
-    found, trial = calibrate(hidden, field, seeds)
+    found, trial, _ = calibrate(hidden, field, seeds)
     assert trial.labels is not None
     return found.judged(trial, trial.labels)
 
@@ -105,7 +105,6 @@ def test_the_order_of_nodes_and_classes_does_not_matter() -> None:
             fold.mean[classes],
             _moved(fold.sample, classes),
             code[fold.labels][::-1],
-            NONE,
         )
         for fold in hidden.folds
     ]

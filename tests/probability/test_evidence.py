@@ -44,7 +44,7 @@ def test_rows_for_either_side_of_a_bipartite_graph() -> None:
         ({"features": np.full((242, 2), np.nan)}, "features has a value that is missing or infinite: fill it"),
         ({"features": {999: [1, 2]}}, "in features, .*999"),
         ({"features": np.full((242, 1), "x")}, "features must be numbers"),
-        ({"evidence": "magic"}, "evidence='magic', but it must be 'auto', 'spectral' or a table of probabilities"),
+        ({"evidence": "magic"}, "evidence='magic', but it must be 'auto', 'spectral', 'compatibility' or a table"),
         ({"evidence": np.ones((242, 2))}, "evidence has 2 columns, but there are 3 classes"),
         ({"evidence": -np.ones((242, 3))}, "evidence must be probabilities"),
     ],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 import isotherm as iso
 from isotherm.arrays import Ints
@@ -16,15 +16,17 @@ from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.evidence import Evidence
-from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, regression
+from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, regression, scaling
 from isotherm.probability.experts.diffusion import DiffusedFeatures
-from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight, unit_rows
+from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight
 from isotherm.probability.experts.majority import Majority
-from isotherm.probability.experts.regression import C, MeanFeatures, Regression
+from isotherm.probability.experts.regression import MeanFeatures, Path, Regression, axes_of_rows
+from isotherm.probability.experts.scaling import left_out_errors, scaled_rows, scales
 from isotherm.probability.experts.spectral import REGULARISATION, Structure, spectral_features
 from isotherm.seeds import Seeds
 
 NONE = np.empty(0, np.int64)
+C = 20.0
 diffusion, majority = (import_module(f"isotherm.probability.experts.{name}") for name in ("diffusion", "majority"))
 
 
@@ -35,6 +37,10 @@ def averaging(graph: iso.Graph) -> csr_array:
 def convolving(graph: iso.Graph) -> csr_array:
     csr = links(graph)
     return Averaging.convolution(csr, mean_weight(csr), dtype=np.float64).to_scipy()
+
+
+def unit_rows(features: Any) -> Any:
+    return scaled_rows(features, seeds_of(np.arange(2), np.arange(2), 2))
 
 
 def seeds_of(nodes: Ints, codes: Ints, n_classes: int = 3) -> Seeds:
@@ -70,7 +76,7 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
     whole = np.hstack([mean * scale[:, None] for mean, scale in zip(means, scales, strict=True)])
     nodes = np.arange(0, 240, 3)
     seeds = seeds_of(nodes, truth[nodes])
-    expert = Regression(model, seeds)
+    expert = Regression(model, seeds, [C])
     for visible in (np.arange(len(nodes)), np.arange(0, len(nodes), 2)):
         codes = truth[nodes][visible]
         theirs = LogisticRegression(C=C, tol=1e-8, max_iter=5000).fit(whole[nodes][visible], codes)
@@ -78,6 +84,8 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
         np.testing.assert_allclose(np.exp(ours), theirs.predict_proba(whole), atol=0.005)
         some = expert.log_probabilities(Question(seeds, visible, NONE, hidden=np.array([5, 7])))
         np.testing.assert_allclose(some, ours[nodes[[5, 7]]], atol=1e-4)
+    values = rng.normal(size=(graph.n_nodes, 4))
+    np.testing.assert_allclose(model.adjoint(values), whole.T @ values, atol=1e-8)
 
 
 def test_averages_over_neighbours_by_hand() -> None:
@@ -110,6 +118,73 @@ def test_diffusion_is_the_sum_over_walks(world: Any, sparse: bool, weighted: boo
         np.testing.assert_allclose(model.at(nodes), whole[nodes], atol=1e-4)
     weights = rng.normal(size=(dense.shape[1], 20))
     np.testing.assert_allclose(model.logits(weights), whole @ weights, atol=1e-3)
+    values = rng.normal(size=(graph.n_nodes, 5))
+    np.testing.assert_allclose(model.adjoint(values), whole.T @ values, atol=1e-3)
+
+
+def test_a_path_of_penalties_is_that_of_scikit_learn(world: Any) -> None:
+    _, truth, features, _ = world
+    rows, codes = np.asarray(features[:240:4], np.float64), truth[:240:4] % 2
+    path = Path(axes_of_rows(rows), codes, 2)
+    fits = [path.fit(c) for c in (100.0, 1.0, 0.01)]
+    for c, found in zip((100.0, 1.0, 0.01), fits, strict=True):
+        theirs = LogisticRegression(C=2 * c, tol=1e-10, max_iter=5000).fit(rows, codes)  # one column for two classes
+        ours = np.diff(rows @ found.weights + found.bias, axis=1).ravel()
+        np.testing.assert_allclose(ours, theirs.decision_function(rows), atol=2e-3)
+    mean = path.mean((100.0, 1.0, 0.01), np.array([0.25, 0.75, 0.0]))
+    np.testing.assert_allclose(mean.weights, 0.25 * fits[0].weights + 0.75 * fits[1].weights, atol=1e-12)
+
+
+def test_hidden_seeds_choose_the_penalty() -> None:
+    """Columns of noise need a strong penalty, one clear column a weak one."""
+    rng, blends = np.random.default_rng(0), []
+    codes, places = np.arange(120) % 2, np.arange(120)
+    seeds = seeds_of(places, codes, 2)
+    for noise, columns in ((0.01, 1), (6.0, 40)):
+        rows = noise * rng.normal(size=(120, columns)) + (2.0 * codes - 1)[:, None] * (np.arange(columns) == 0)
+        expert = Regression(MeanFeatures(rows), seeds)
+        found = [
+            expert.likelihoods(Question(seeds, places[places % 3 != fold], NONE, places[places % 3 == fold]))
+            for fold in range(3)
+        ]
+        blends.append(expert.blend(np.hstack(found)))
+        np.testing.assert_allclose(blends[-1].sum(), 1)
+        np.testing.assert_allclose(expert.blend(found[0][:, :0]), expert.prior)
+    assert blends[0][0] > 0.7 > 0.1 > blends[1][0]
+
+
+@pytest.mark.parametrize("columns", [3, 30])
+def test_errors_of_seeds_that_are_left_out_are_those_of_as_many_regressions(columns: int) -> None:
+    rng = np.random.default_rng(3)
+    rows, codes = rng.normal(size=(20, columns)), np.arange(20) % 3
+    targets = np.eye(3)[codes]
+    found = []
+    total = ((rows - rows.mean(axis=0)) ** 2).sum()
+    for penalty in scaling.PENALTIES * total / len(rows):
+        errors = []
+        for one in range(20):
+            others = np.arange(20) != one
+            model = Ridge(alpha=penalty).fit(rows[others], targets[others])
+            errors.append(((targets[one] - model.predict(rows[one : one + 1])[0]) ** 2).sum())
+        found.append(errors)
+    np.testing.assert_allclose(left_out_errors(rows, codes), min(found, key=sum), rtol=1e-8)
+
+
+def test_seeds_choose_the_scale_of_dense_features() -> None:
+    """Columns in different units are standardised. Those of an embedding, where short ones are noise, are not."""
+    rng = np.random.default_rng(4)
+    codes = np.arange(60) % 2
+    seeds = seeds_of(np.arange(60), codes, 2)
+    embedding = 0.05 * rng.normal(size=(80, 40)) + np.eye(40)[0] * (np.arange(80) % 2 - 0.5)[:, None]
+    found = scaled_rows(embedding, seeds)
+    np.testing.assert_allclose(found[0] / embedding[0], found[0, 0] / embedding[0, 0])
+    units = rng.normal(size=(80, 4)) * [1e6, 1e6, 1e6, 1]
+    units[:, 3] += 3 * (np.arange(80) % 2)
+    found = scaled_rows(units, seeds)
+    assert np.abs(found[:, 3]).mean() > 0.1
+    np.testing.assert_allclose([np.mean((scale.apply(units) ** 2).sum(axis=1)) for scale in scales(units)], 1)
+    blank = np.vstack([units, np.zeros((1, 4))])
+    assert all(not scale.apply(blank)[-1].any() for scale in scales(blank))
 
 
 def test_a_class_without_a_seed_is_impossible(world: Any) -> None:
@@ -130,7 +205,7 @@ def test_experts_that_apply_to_the_evidence(world: Any) -> None:
     seeds, opinion = seeds_of(nodes, known[nodes]), np.full((242, 3), 1 / 3)
 
     def names(evidence: Evidence) -> set[str]:
-        knowledge = Knowledge(evidence, graph, seeds, SolveOptions())
+        knowledge = Knowledge(evidence, graph, seeds, SolveOptions(), evidence.features)
         return {name for name, make in EXPERTS.items() if make(knowledge) is not None}
 
     assert names(Evidence()) == set()

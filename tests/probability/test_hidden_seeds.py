@@ -54,11 +54,11 @@ def test_every_seed_is_hidden_once_and_labelled_by_the_rule_without_it(rule: str
     found = hide_seeds(seeds, graph, solve, label=labels_by(RULES[rule]))
     np.testing.assert_array_equal(np.sort(found.joined("hidden")), np.arange(60))
     np.testing.assert_array_equal(found.joined("codes"), found.joined("hidden") % 3)
-    trial = calibrate(found, field_by(graph, seeds), seeds)[1]
+    trial = calibrate(found, field_by(graph, seeds), seeds).trial
     assert trial.labels is not None
     assert trial.labels.tolist() == [guesses[node] for node in trial.nodes.tolist()]
     assert macro_f1(trial.codes, trial.labels) == pytest.approx(f1_score(trial.codes, trial.labels, average="macro"))
-    assert [len(nodes) for nodes, _ in found.batches()] == [20, 20, 20]
+    assert [len(found.hidden_with(fold)) for fold in found.folds] == [20, 20, 20]
 
 
 def test_a_class_without_a_visible_seed_is_nobodys_label() -> None:
@@ -116,14 +116,15 @@ def test_hidden_seeds_keep_their_features_from_the_solve_without_them() -> None:
         rests.append(rest)
         return field_by(graph, rest)
 
-    found = hide_seeds(seeds, graph, solve, need_warmest=True)
+    found = hide_seeds(seeds, graph, solve, keep_fields=True)
     for fold, rest in zip(found.folds, rests, strict=True):
         assert not np.isin(fold.hidden, rest.nodes).any()
         field = field_by(graph, rest)
         np.testing.assert_array_equal(fold.features.temperatures, field.temperatures[fold.hidden])
         np.testing.assert_array_equal(fold.features.direct, field.direct[fold.hidden].toarray())
         np.testing.assert_array_equal(fold.sample.temperatures, field.temperatures[found.sample])
-        np.testing.assert_array_equal(fold.warmest, (field.temperatures / field.mean).argmax(axis=1))
+        assert fold.field is not None
+        np.testing.assert_array_equal(fold.field.temperatures, field.temperatures)
         assert not len(fold.labels)
     assert not np.isin(found.sample, seeds.nodes).any()
 

@@ -8,6 +8,7 @@ from scipy.special import softmax
 
 import isotherm as iso
 from isotherm.equilibrium.options import SolveOptions
+from isotherm.probability.calibration import Calibrated
 from isotherm.probability.combination import BLIND, combine, log_odds, prior_weights
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts.spectral import Structure
@@ -76,10 +77,7 @@ def test_a_panel_is_weighed_by_what_its_experts_say_about_hidden_seeds(world: An
     nothing: Any = None
     none = np.empty(0, np.int64)
     hidden = HiddenSeeds(
-        tuple(
-            Fold(seeds.nodes[each], seeds.codes[each], nothing, shares, nothing, none, np.empty(0, np.int32))
-            for each in folds
-        ),
+        tuple(Fold(seeds.nodes[each], seeds.codes[each], nothing, shares, nothing, none) for each in folds),
         np.empty(0, np.int64),
         0,
     )
@@ -87,7 +85,7 @@ def test_a_panel_is_weighed_by_what_its_experts_say_about_hidden_seeds(world: An
     for name, opinion in (("right", right), ("wrong", wrong)):
         panel = Panel(Evidence(opinion=opinion), graph, seeds, SolveOptions())
         assert panel.names == ("heat", "evidence")
-        combination, combined = panel.weigh(trial, hidden, shares)
+        combination, combined = panel.weigh(Calibrated(nothing, trial, []), hidden, shares)
         weights[name] = combination.by_name["evidence"]
         assert combination.by_name["heat"] == pytest.approx(0.5, abs=1e-4)  # it says nothing: its prior is kept
         np.testing.assert_allclose(combined.probabilities.sum(axis=1), 1)
@@ -99,19 +97,17 @@ def test_a_panel_is_weighed_by_what_its_experts_say_about_hidden_seeds(world: An
 def test_probabilities_of_hidden_seeds_come_from_weights_that_were_found_without_them(world: Any) -> None:
     """One fold whose expert is wrong does not spoil its own trial, and is not helped by it."""
     graph, seeds = seeds_in(world)
-    learnt = learn_with(world, Evidence(opinion=np.where(world[1][:, None] == np.arange(3), 0.9, 0.05)))
+    opinion = np.where(world[1][:, None] == np.arange(3), 0.9, 0.05)
+    learnt = learn_with(world, Evidence(opinion=opinion))
     trial, names = learnt.trial, ("heat", "evidence")
     assert learnt.combination is not None
-    panel = Panel(
-        Evidence(opinion=np.where(world[1][:, None] == np.arange(3), 0.9, 0.05)), graph, seeds, SolveOptions()
-    )
     alone = learn(solver_on(graph)(seeds), graph, seeds, solver_on(graph)).trial
     shares = seeds.smoothed_shares
     odds = [
         log_odds(np.log(alone.probabilities), shares),
-        *panel.hidden_odds(trial.nodes, shares, np.empty(0, np.int32)),
+        log_odds(np.log(opinion[trial.nodes]), shares),
     ]
-    prior = prior_weights(names, panel.evidence, blind=False)
+    prior = prior_weights(names, Evidence(), blind=False)
     for fold in range(3):
         out = trial.fold == fold
         rest = combine(names, [each[~out] for each in odds], trial.codes[~out], shares, prior)

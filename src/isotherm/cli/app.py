@@ -8,6 +8,7 @@ from cyclopts.config import Env
 from cyclopts.help import PlainFormatter
 
 from isotherm.cli.commands import (
+    check,
     cite,
     classify,
     compare,
@@ -105,6 +106,7 @@ app.command(classify.classify, usage=classify.USAGE, help_epilogue=classify.EXAM
 app.command(explain.explain, usage=explain.USAGE, help_epilogue=explain.EXAMPLES, sort_key=2)
 app.command(suggest.suggest, usage=suggest.USAGE, help_epilogue=suggest.EXAMPLES, sort_key=3)
 app.command(update.update, help_epilogue=update.EXAMPLES, sort_key=3.2)
+app.command(check.check, usage=check.USAGE, help_epilogue=check.EXAMPLES, sort_key=3.3)
 app.command(explore.explore, usage=explore.USAGE, help_epilogue=explore.EXAMPLES, sort_key=3.5)
 app.command(plot.plot, help_epilogue=plot.EXAMPLES, sort_key=3.6)
 app.command(evaluate.evaluate, usage=evaluate.USAGE, help_epilogue=evaluate.EXAMPLES, sort_key=4)

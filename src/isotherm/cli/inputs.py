@@ -19,9 +19,9 @@ from isotherm.cli.options import (
     Results,
     Solving,
     changed_options,
-    class_weights,
     leave_out,
     names_of,
+    numbers_by_label,
 )
 from isotherm.cli.terminal.job import Bar, Job
 from isotherm.cli.terminal.messages import OUTPUT, UsageError, option_name, say, usage_errors
@@ -268,7 +268,7 @@ def check_options(fitting: Fitting) -> None:
         other, given = needs.get(name, ("", True))
         if not given:
             raise UsageError(f"{option_name(name)} is for {other}: add that, or {leave_out(name)}")
-        if name in ("class_weight", "features", "evidence") and not by_probability:
+        if name in ("class_weight", "class_sizes", "features", "evidence") and not by_probability:
             why = f"is for probabilities, and --rule {fitting.rule} goes by temperatures alone"
             raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule balanced")
         if name in ("stop", "open_share", "no_confidence") and by_probability:
@@ -283,8 +283,10 @@ def classifier_of(fitting: Fitting, classes: Iterable[Any]) -> "GraphClassifier"
 
     parameters = fitting.solving.for_classifier()
     if fitting.rule in DECISIONS:
-        weights = class_weights(fitting.class_weight, classes)
-        return classifier_by(fitting.rule, class_weight=weights, **parameters)
+        labels = list(classes)
+        weights = numbers_by_label("class_weight", fitting.class_weight, labels)
+        sizes = numbers_by_label("class_sizes", fitting.class_sizes, labels)
+        return classifier_by(fitting.rule, class_weight=weights, class_sizes=sizes, **parameters)
     return classifier_by(fitting.rule, **parameters, **fitting.solving.for_temperatures())
 
 

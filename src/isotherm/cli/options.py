@@ -42,10 +42,10 @@ __all__ = [
     "at_least",
     "between",
     "changed_options",
-    "class_weights",
     "in_bytes",
     "leave_out",
     "names_of",
+    "numbers_by_label",
     "option",
     "output_option",
     "positional",
@@ -371,8 +371,12 @@ class Fitting:
         tuple[str, ...],
         option("How much more a class counts, such as fraud=5; may be repeated.", "LABEL=X", group=SOLVING),
     ] = ()
+    class_sizes: Annotated[
+        tuple[str, ...],
+        option("Known shares of classes among all nodes, such as fraud=0.02,bot=0.1.", "LABEL=X", group=SOLVING),
+    ] = ()
     evidence: Annotated[
-        Literal["auto", "spectral", "none"],
+        Literal["auto", "spectral", "compatibility", "none"],
         option("Whether the spectrum of the graph and its degrees count besides heat.", "NAME", group=SOLVING),
     ] = "auto"
     solving: Solving = Solving()
@@ -418,24 +422,35 @@ def leave_out(name: str) -> str:
     return f"unset {variable}" if variable in os.environ else f"leave out {option_name(name)}"
 
 
-def class_weights(texts: Sequence[str], labels: Iterable[Any]) -> dict[Any, float] | None:
-    """The weights of classes, by their labels.
+MEANINGS = {  # an example, the largest number, and what it is in a sentence
+    "class_weight": ("5", math.inf, "weight must be a positive number"),
+    "class_sizes": ("0.02", 1.0, "share must be above 0 and at most 1"),
+}
 
-    >>> class_weights(["1=5", "a=b=2"], [1, "a=b"])
+
+def numbers_by_label(name: str, texts: Sequence[str], labels: Iterable[Any]) -> dict[Any, float] | None:
+    """Numbers that an option gives for classes, by their labels; several in one text are separated by commas.
+
+    >>> numbers_by_label("class_weight", ["1=5", "a=b=2"], [1, "a=b"])
     {1: 5.0, 'a=b': 2.0}
+    >>> numbers_by_label("class_sizes", ["x=0.1,y=0.2", "p,q=0.5"], ["x", "y", "p,q"])
+    {'x': 0.1, 'y': 0.2, 'p,q': 0.5}
     """
     known = {str(label): label for label in labels}
-    weights = {}
+    example, most, rule = MEANINGS[name]
+    found = {}
     for text in texts:
-        label, _, weight = text.rpartition("=")
-        if label not in known:
-            example = next(iter(known), "fraud")
-            raise UsageError(f"--class-weight {text}: give LABEL=X with a label of the seeds, such as {example}=5")
-        with suppress(ValueError):
-            weights[known[label]] = float(weight)
-        if not 0 < weights.get(known[label], 0) < math.inf:
-            raise UsageError(f"--class-weight {text}: the weight must be a positive number, as in {label}=5")
-    return weights or None
+        for part in [text] if text.rpartition("=")[0] in known else text.split(","):
+            label, _, number = part.rpartition("=")
+            if label not in known:
+                first = next(iter(known), "fraud")
+                remedy = f"give LABEL=X with a label of the seeds, such as {first}={example}"
+                raise UsageError(f"{option_name(name)} {part}: {remedy}")
+            with suppress(ValueError):
+                found[known[label]] = float(number)
+            if not (0 < found.get(known[label], 0) <= most and found[known[label]] < math.inf):
+                raise UsageError(f"{option_name(name)} {part}: the {rule}, as in {label}={example}")
+    return found or None
 
 
 def threshold_of(text: str) -> str | float | None:

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.options import Results, TableFormat
+from isotherm.cli.options import Results, TableFormat, changed_options, leave_out
 from isotherm.cli.terminal.job import Job
-from isotherm.cli.terminal.messages import OUTPUT, UsageError, usage_errors
+from isotherm.cli.terminal.messages import OUTPUT, UsageError, option_name, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 from isotherm.tables import counted
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "calibrate",
     "check_apart",
+    "check_report",
     "check_results",
     "check_targets",
     "write_columns",
@@ -63,6 +64,14 @@ def write_columns(output: str, columns: Mapping[str, Sequence[Any]], table: Tabl
     with exit_cleanly(), usage_errors(OUTPUT):
         rows = write_table(output, columns, format=table.output_format, force=table.force, safe_cells=table.safe_cells)
     return f"{counted(rows, 'row')} to {'standard output' if output == '-' else output}"
+
+
+def check_report(output: str | None, table: TableFormat, *, json: bool) -> None:
+    """Refuse options that contradict each other where a report is printed, and a table written on request."""
+    if output == "-" and json:
+        raise UsageError("--output and --json are both for standard output: give one of them")
+    for name in changed_options(table) if output is None else ():
+        raise UsageError(f"{option_name(name)} is for a table: name its file with --output, or {leave_out(name)}")
 
 
 def check_results(results: Results, sources: Sequence[str], *, several: bool = False, confidence: bool = True) -> None:

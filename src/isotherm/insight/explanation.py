@@ -1,9 +1,9 @@
 """Explanations: the seeds that heat a node, each with its share, and the paths to them."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,14 @@ from isotherm.equilibrium.averages import reached_moments
 from isotherm.insight.paths import Paths
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
-from isotherm.tables import aligned, arrow, bar, shown, table
+from isotherm.tables import Columns, aligned, arrow, bar, shown, table
 
-COLUMNS = ("seed", "label", "share")
 CLASSES, SHOWN, PATHS = 5, 10, 3  # how many classes, seeds and paths to seeds are shown
 LONGEST_PATH = 8  # nodes that are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Explanation(Mapping[str, NDArray[Any]]):
+class Explanation(Columns):
     """The seeds that heat a node: a table with the columns "seed", "label" and "share", the largest share first.
 
     A share is the probability that a random walk from the node ends at this seed: with certain seeds, that it arrives
@@ -83,17 +82,7 @@ class Explanation(Mapping[str, NDArray[Any]]):
     means: dict[Any, float] = field(default_factory=dict)
     scores: dict[Any, float] = field(default_factory=dict)
     rule: str = ""
-
-    def __getitem__(self, column: str) -> NDArray[Any]:
-        if column not in COLUMNS:
-            raise KeyError(column)
-        return getattr(self, column)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(COLUMNS)
-
-    def __len__(self) -> int:
-        return len(COLUMNS)
+    NAMES: ClassVar[tuple[str, ...]] = ("seed", "label", "share")
 
     def path(self, seed: Any) -> list[Any]:
         """The most probable path from the node to a seed, not through other seeds; empty if there is none."""
@@ -130,9 +119,10 @@ class Explanation(Mapping[str, NDArray[Any]]):
 
     def seeds(self, rows: int | None = None, *, paths: int = PATHS) -> list[dict[str, Any]]:
         """The first rows of the table, with the paths to the first few seeds."""
-        table = zip(*(self[name][:rows].tolist() for name in self), strict=True)
-        found = [dict(zip(self, row, strict=True)) for row in table]
-        return [row | ({"path": self.path(row["seed"])} if place < paths else {}) for place, row in enumerate(found)]
+        return [
+            row | ({"path": self.path(row["seed"])} if place < paths else {})
+            for place, row in enumerate(self.rows(rows))
+        ]
 
     def text(self, rows: int | None = SHOWN, *, paths: int = PATHS, title: str = "") -> str:
         """What was compared, what each expert says and the first seeds, as tables under a title."""

@@ -24,11 +24,13 @@ from isotherm.labelling.outcomes import BestScores, OneLabel, at_codes, best_cod
 from isotherm.labelling.rules import Decision, FittedDecision, Rule, class_factors
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import Calibration, CalibrationWarning
+from isotherm.probability.class_sizes import known_sizes, resized, size_factors
 from isotherm.probability.evidence import Evidence, EvidenceWarning
 from isotherm.probability.experts import HEAT
 from isotherm.probability.hidden_seeds import HiddenLabels
 from isotherm.probability.learning import Learnt, Panel, learn, rough_solver
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
+from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:
@@ -120,6 +122,7 @@ class Fit:
             return learnt.calibration
         trial, labels, scores = learnt.trial, learnt.trial.codes, None
         if trial.n_known and outcome.decision is not None:
+            trial = trial._replace(probabilities=resized(trial.probabilities, outcome.factors))
             scores = outcome.decision.scores(trial.probabilities)
             labels = np.where(trial.known, best_codes(scores), -1)
         elif trial.n_known and trial.labels is not None:
@@ -159,7 +162,8 @@ class Fit:
         return self.chances if weights is None else self._chances_of_new(weights)
 
     def _chances_of_new(self, weights: csr_array) -> Doubles:
-        return self.learnt.of_new_nodes(weights, self.outcome.temperatures, self.seeds, self.odds)
+        found = self.learnt.of_new_nodes(weights, self.outcome.temperatures, self.seeds, self.odds)
+        return resized(found, self.one_label("predict_proba").factors)
 
     @property
     def confidence(self) -> Any:
@@ -189,12 +193,7 @@ class Fit:
         Sets go by the scores of the decision, so that a set that is not empty has the label of the node.
         """
         outcome = self.one_label("predict_set")
-        if self.settings.calibration is None:
-            raise ParameterError(
-                "prediction sets need hidden seeds, but {none}: set {auto}",
-                none=Option("calibration", None),
-                auto=Option("calibration", "auto"),
-            )
+        self.need_hidden_seeds("prediction sets")
         scores = self.chances if outcome.decision is None else outcome.scores
         with np.errstate(invalid="ignore"):
             sets = scores >= self.calibration.least_score(coverage)
@@ -202,6 +201,16 @@ class Fit:
         held = self.seeds.held
         sets[held.nodes] = held.values() > 0
         return sets
+
+    def need_hidden_seeds(self, what: str) -> None:
+        """Refuse what goes by hidden seeds if none are to be hidden."""
+        if self.settings.calibration is None:
+            raise ParameterError(
+                "{what} need hidden seeds, but {none}: set {auto}",
+                what=what,
+                none=Option("calibration", None),
+                auto=Option("calibration", "auto"),
+            )
 
     @property
     def experts(self) -> dict[str, float]:
@@ -217,18 +226,19 @@ class Fit:
 
     def outcome_by(self, rule: Rule | Decision) -> OneLabel:
         """The same temperatures or probabilities, labelled by another rule or decision."""
-        solution = self.one_label("temperatures_").solution
+        present = self.one_label("temperatures_")
         if isinstance(rule, Rule):
-            return OneLabel(solution, self.seeds, rule)
-        factors = class_factors(self.settings.class_weight, self.seeds)
-        decision = FittedDecision.of(rule, self.chances, self.seeds, self.problem.graph, factors)
-        return OneLabel(solution, self.seeds, chances=self.chances, decision=decision)
+            return OneLabel(present.solution, self.seeds, rule)
+        weights = class_factors(self.settings.class_weight, self.seeds)
+        decision = FittedDecision.of(rule, self.chances, self.seeds, self.problem.graph, weights)
+        chances, factors = self.chances, present.factors
+        return OneLabel(present.solution, self.seeds, chances=chances, decision=decision, factors=factors)
 
     def one_label(self, name: str) -> OneLabel:
         """The outcome, for an attribute of this name that needs one label per node and all scores."""
         self.outcome.need_all(name)
         if isinstance(self.outcome, LabelSets):
-            raise ValueError(
+            raise ParameterError(
                 f"{name} is for seeds with one label each: hide some labels to see how well others are found"
             )
         return self.outcome
@@ -332,8 +342,7 @@ def _decide(
     graph, options = problem.graph, settings.solving
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
-    one_class = seeds.n_classes == 1  # then nothing is to be told apart, and evidence says nothing
-    panel = None if evidence is None or one_class else Panel(evidence, graph, seeds, options)
+    panel = _panel(evidence, graph, seeds, options)
     learnt, earlier = None, _taught(before, settings)
     if earlier is not None and not (evidence is not None and evidence.beyond_links):
         learnt = earlier.moved(seeds, field.mean, panel)
@@ -341,13 +350,32 @@ def _decide(
         solve = rough_solver(problem, solution, options, field.neighbours)
         learnt = learn(field, graph, seeds, solve, panel=panel)
     chances, odds = learnt.probabilities(field, panel)
-    held = seeds.held
+    held, factors = seeds.held, None
     chances[held.nodes] = held.values()
+    if settings.class_sizes is not None:
+        factors = size_factors(chances, settings.class_sizes, seeds)
+        chances = resized(chances, factors)
+        chances[held.nodes] = held.values()
     assert settings.decision is not None
     weights = class_factors(settings.class_weight, seeds)
     decision = FittedDecision.of(settings.decision, chances, seeds, graph, weights)
-    outcome = OneLabel(solution, seeds, chances=chances, decision=decision)
+    outcome = OneLabel(solution, seeds, chances=chances, decision=decision, factors=factors)
     return Fit(problem, seeds, settings, outcome, evidence, odds, learnt)
+
+
+def _panel(evidence: Evidence | None, graph: Graph, seeds: Seeds, options: SolveOptions) -> Panel | None:
+    """The experts besides heat; with one class, nothing is to be told apart."""
+    return None if evidence is None or seeds.n_classes == 1 else Panel(evidence, graph, seeds, options)
+
+
+def hide_every_seed(fit: Fit, evidence: Evidence | None) -> Trial:
+    """The trial of a fit if every seed is hidden once, unless it is the only one of its class.
+
+    A fit with many seeds hides only as many as it needs. ``evidence`` is that of the fit.
+    """
+    solve = rough_solver(fit.problem, fit.outcome.solution, fit.options, fit.field.neighbours)
+    panel = _panel(evidence, fit.graph, fit.seeds, fit.options)
+    return learn(fit.field, fit.graph, fit.seeds, solve, panel=panel, every=True).trial
 
 
 def _taught(before: Fit | None, settings: Settings) -> Learnt | None:
@@ -391,6 +419,13 @@ def _check_applicable(graph: Graph, seeds: Seeds, settings: Settings) -> None:
             stop=Option("stop", "labels"),
             instead=Option("stop", "error"),
         )
+    if settings.class_sizes is None:
+        return
+    known_sizes(settings.class_sizes, seeds)  # likewise
+    if not has_probabilities(graph, seeds, settings):
+        reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
+        message = "{sizes} needs probabilities, but there are none, since {reason}: leave it out"
+        raise ParameterError(message, sizes=Option("class_sizes"), reason=reason)
 
 
 def _warn_about_memory(graph: Graph, seeds: Seeds, settings: Settings) -> None:

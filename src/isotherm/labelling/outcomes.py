@@ -96,6 +96,7 @@ class OneLabel:
     rule: Rule | None = None  # the rule on temperatures, if it decides
     chances: Doubles | None = None  # probabilities, if these decide; zero rows where nothing is known about a node
     decision: FittedDecision | None = None  # how they become scores
+    factors: Doubles | None = None  # (K,) what known class sizes made of the odds of the classes
     several: ClassVar[bool] = False
     kept: ClassVar[bool] = True
 
@@ -172,14 +173,15 @@ class OneLabel:
         return list(zip(order.tolist(), self.scores[position][order].tolist(), strict=True))
 
 
-def best_codes(scores: Floats) -> Ints:
+def best_codes(scores: Floats, n_threads: int | None = None) -> Ints:
     """(n,) class number of the highest score, -1 where unreached.
 
     Scores that differ by no more than rounding errors are equal, and the first class has the label: so ties do not
     depend on the order in which nodes are summed over.
     """
     codes = np.empty(len(scores), np.int64)
-    kernels.active.best_columns(np.ascontiguousarray(scores), rounding_of(scores), codes, kernels.thread_count())
+    threads = kernels.thread_count(n_threads)
+    kernels.active.best_columns(np.ascontiguousarray(scores), rounding_of(scores), codes, threads)
     return codes
 
 

@@ -87,6 +87,7 @@ def _check(graph: PackedGraph, seeds: Seeds, settings: Settings) -> None:
         "a directed graph": graph.directed,
         "several labels for each node": seeds.several,
         "seeds that are not certain": seeds.weights is not None or seeds.table is not None,
+        "known class sizes": settings.class_sizes is not None,
         "a fit that stops by labels": settings.stop == "labels",
     }
     for obstacle in (name for name, holds in obstacles.items() if holds):

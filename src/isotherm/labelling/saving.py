@@ -42,6 +42,7 @@ Made = TypeVar("Made")
 
 SPARSE = ("data", "indices", "indptr")
 PLAIN = (bool, int, float, str)
+BY_LABEL = ("class_weight", "class_sizes")  # parameters that are mappings of labels
 
 
 class Saved(NamedTuple):
@@ -91,6 +92,7 @@ PARTS: dict[str, dict[str, Field]] = {
         "chances": Field(DOUBLE, "nK", 0, 1.001),
         "mean": Field(DOUBLE, "K", 0, 1.001),
         "weights": Field(DOUBLE, "K", 0, optional=True),
+        "factors": Field(DOUBLE, "K", 0, 1e300, optional=True),
     },
     "best scores": {
         "best_classes": Field(("i4",), "nb", -1, "K"),
@@ -185,7 +187,8 @@ def _primary(saved: Saved) -> dict[str, Any]:
 def _outcome_fields(outcome: OneLabel | LabelSets) -> dict[str, Any]:
     """What an outcome has besides solution and seeds; nothing if labels go by a rule on temperatures."""
     if isinstance(outcome, OneLabel) and outcome.decision is not None:
-        return {"chances": outcome.chances, "mean": outcome.decision.mean, "weights": outcome.decision.weights}
+        decision, sizes = outcome.decision, {} if outcome.factors is None else {"factors": outcome.factors}
+        return {"chances": outcome.chances, "mean": decision.mean, "weights": decision.weights, **sizes}
     if isinstance(outcome, LabelSets | BestScores):
         names = PARTS["label sets" if isinstance(outcome, LabelSets) else "best scores"]
         return {name: getattr(outcome, name) for name in names}
@@ -268,7 +271,7 @@ def _settings(given: Any) -> Settings:
     """Refuse what a classifier would refuse, and values of types that it would accept but cannot use."""
     _require(isinstance(given, dict), "it has no settings")
     for name, value in given.items():
-        plain = value is None or isinstance(value, PLAIN) or (name == "class_weight" and isinstance(value, dict))
+        plain = value is None or isinstance(value, PLAIN) or (name in BY_LABEL and isinstance(value, dict))
         counts = name not in ("n_threads", "max_iter") or value is None or type(value) is int
         _require(plain and counts, "it has settings of another type")
     return Settings.of(**given)
@@ -357,7 +360,7 @@ def _outcome(
     _require(settings.decision is not None, "its rule did not decide")
     assert settings.decision is not None
     decision = FittedDecision(settings.decision, record["mean"], record["weights"])
-    return OneLabel(solution, seeds, chances=record["chances"], decision=decision)
+    return OneLabel(solution, seeds, chances=record["chances"], decision=decision, factors=record.get("factors"))
 
 
 def _learnt(record: Any, seeds: Seeds, sizes: dict[str, int]) -> Learnt:

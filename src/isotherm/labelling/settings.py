@@ -33,6 +33,7 @@ class Settings:
     rule: Rule | None = None
     decision: Decision | None = None
     class_weight: Mapping[Any, float] | None = None
+    class_sizes: Mapping[Any, float] | None = None
     calibration: str | None = "auto"
     side: str = "source"
     stop: str = "error"
@@ -67,7 +68,7 @@ class Settings:
     @property
     def parameters(self) -> dict[str, Any]:
         """What `of` makes these settings of."""
-        names = ("class_weight", "calibration", "side", "stop", "open_share", "threshold", "max_memory")
+        names = ("class_weight", "class_sizes", "calibration", "side", "stop", "open_share", "threshold", "max_memory")
         solving = ("solver", "tol", "max_iter", "engine")
         return {
             "rule": None if self.rule is None else self.rule.name,
@@ -96,7 +97,9 @@ class Settings:
         for name, value in chosen.items():
             _check(name, value, value in CHOICES[name], _one_of(CHOICES[name]))
         if self.class_weight is not None:
-            _check_class_weight(self.class_weight)
+            _check_by_label("class_weight", self.class_weight, math.inf, "positive numbers")
+        if self.class_sizes is not None:
+            _check_by_label("class_sizes", self.class_sizes, 1, "shares above 0 and at most 1")
         if isinstance(threshold, str):
             _check("threshold", threshold, threshold == "auto", "'auto', None or a number")
         elif threshold is not None:
@@ -117,9 +120,9 @@ class Settings:
         _check("n_threads", threads, threads is None or threads >= 1, "at least 1, or None for all cores")
 
 
-def _check_class_weight(weights: Any) -> None:
-    valid = isinstance(weights, Mapping) and all(map(_is_positive, weights.values()))
-    _check("class_weight", weights, valid, "None, or a mapping of labels to positive numbers")
+def _check_by_label(name: str, given: Any, most: float, numbers: str) -> None:
+    valid = isinstance(given, Mapping) and all(_is_positive(each) and each <= most for each in given.values())
+    _check(name, given, valid, f"None, or a mapping of labels to {numbers}")
 
 
 def _known_rule(name: Any) -> Rule:

@@ -170,6 +170,12 @@ class _Model(NamedTuple):
         """The same model with evidence in other units: slopes are multiplied by a factor (s,)."""
         return self._replace(slopes=self.slopes * factor, covariance=self.covariance * np.outer(factor, factor))
 
+    def calibration(self, shares: Doubles, mean: Doubles, n_hidden: int = 0) -> Calibration:
+        """The calibration for nodes with these mean temperatures (K,); it is not judged yet."""
+        return Calibration(
+            self.slopes, self.bias, self.lapse, shares, mean, n_hidden, np.nan, np.empty(0), self.covariance
+        )
+
 
 class _FoldEvidence(NamedTuple):
     """Reached seeds of a fold: their evidence (5, h, K), and their class numbers (h,)."""
@@ -270,24 +276,34 @@ class _Loss:
         return np.append(self.flat @ by_logit.ravel(), by_logit.sum(axis=1))
 
 
-def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> tuple[Calibration, Trial]:
-    """Fit probabilities to the hidden seeds: the calibration, not judged yet, and the trial of its probabilities."""
+class Calibrated(NamedTuple):
+    """What hidden seeds taught about heat."""
+
+    calibration: Calibration  # not judged yet
+    trial: Trial  # its probabilities for the hidden seeds, by cross-validation
+    by_fold: list[Calibration]  # fitted to the other folds, for the temperatures while this fold is hidden
+
+
+def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> Calibrated:
+    """Fit probabilities to the hidden seeds."""
     shares, mean = seeds.smoothed_shares, nodes.mean
     spread = _spread(evidence(nodes.at(hidden.sample), mean, shares))
     reached = [~np.isnan(fold.features.temperatures[:, 0]) for fold in hidden.folds]
     if not any(each.any() for each in reached):
-        model, found = _prior(seeds.n_classes)._replace(slopes=BLIND_SLOPES, covariance=np.zeros((5, 5))), []
+        blind = _prior(seeds.n_classes)._replace(slopes=BLIND_SLOPES, covariance=np.zeros((5, 5)))
+        model, models, found = blind, [blind] * len(hidden.folds), []
     else:
         fold_spread = np.mean([_spread(evidence(fold.sample, fold.mean, shares)) for fold in hidden.folds], axis=0)
         possible = np.where(seeds.counts > 1, shares, 0)  # classes with a single seed are never hidden
         lapses = LAPSES + LAPSES_PER_LONE_SEED * hidden.n_lone
         fitting = _Fitting(fold_spread**UNIT_POWER, possible / possible.sum(), lapses)
         folds = [_fold_evidence(*pair, shares) for pair in zip(hidden.folds, reached, strict=True)]
-        found = _cross_fitted(folds, shares, fitting)
+        models = [fitting.fit([other for other in folds if other is not fold]) for fold in folds]
+        found = [model.probabilities(fold.kinds, shares) for model, fold in zip(models, folds, strict=True)]
         model = fitting.fit(folds).scaled((fold_spread / spread) ** RESCALING_POWER)
     trial = _trial(hidden, reached, found, shares)
-    slopes, covariance, bias, lapse = model
-    return Calibration(slopes, bias, lapse, shares, mean, trial.n_known, np.nan, np.empty(0), covariance), trial
+    by_fold = [each.calibration(shares, fold.mean) for each, fold in zip(models, hidden.folds, strict=True)]
+    return Calibrated(model.calibration(shares, mean, trial.n_known), trial, by_fold)
 
 
 def _fold_evidence(fold: Fold, reached: Mask, shares: Doubles) -> _FoldEvidence:
@@ -303,13 +319,6 @@ def _spread(kinds: Doubles) -> Doubles:
     off = known - mean[:, :, None]
     spread = np.sqrt(np.einsum("shk,shk->s", off, off) / known[0].size)
     return np.where(spread > 0, spread, 1)
-
-
-def _cross_fitted(folds: list[_FoldEvidence], shares: Doubles, fitting: _Fitting) -> list[Doubles]:
-    """Probabilities of the hidden seeds of each fold, by a model that is fitted to the other folds."""
-    return [
-        fitting.fit([other for other in folds if other is not fold]).probabilities(fold.kinds, shares) for fold in folds
-    ]
 
 
 def _trial(hidden: HiddenSeeds, reached: list[Mask], found: list[Doubles], shares: Doubles) -> Trial:

@@ -6,7 +6,8 @@ the likelihood of the classes of hidden seeds; with few hidden seeds, a ridge pe
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import softmax
@@ -18,9 +19,15 @@ from isotherm.probability.optimise import Local, bounded_minimum
 
 PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
 PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
-BLIND = {"heat": 0.5, "majority": 1.0, "spectrum": 0.0, "degree": 0.0}  # weights where no seed can be hidden
+BESIDE_FEATURES = {"spectrum": 0.0, "degree": 0.0}  # structure has to earn its weight there
+BLIND = {  # weights where no seed can be hidden
+    **{"heat": 0.5, "majority": 1.0},
+    **dict.fromkeys(("spectrum", "degree", "compatibility"), 0.0),
+}
 MOST_WEIGHT = 3.0
 LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
+
+Blends: TypeAlias = dict[str, Doubles]  # by the name of an expert: the weight of each of its penalties
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +37,8 @@ class Combination:
     names: tuple[str, ...]  # the experts; the first is the heat
     weights: Doubles  # the weight of the log-odds of each
     shares: Doubles  # share of each class among the seeds
+    first: Doubles | None = None  # weights in the first round, where a second one follows
+    blends: Blends = field(default_factory=dict)  # how much each penalty counts in regressions
 
     @property
     def by_name(self) -> dict[str, float]:
@@ -38,10 +47,15 @@ class Combination:
 
     def probabilities(self, odds: Iterable[Floats]) -> Doubles:
         """(n, K) probabilities, from the log-odds (n, K) of each expert."""
-        found = np.log(self.shares) + sum(weight * each for weight, each in zip(self.weights, odds, strict=True))
+        found = logits(self.weights, odds, self.shares)
         np.exp(found, out=found)  # no overflow, since log-odds and weights are bounded
         found /= (found @ np.ones(len(self.shares)))[:, None]
         return found
+
+
+def logits(weights: Doubles, odds: Iterable[Floats], shares: Doubles) -> Doubles:
+    """(n, K) logits, from the log-odds (n, K) of experts and their weights."""
+    return np.log(shares) + sum(weight * each for weight, each in zip(weights, odds, strict=True))
 
 
 def log_odds(log_probabilities: Floats, shares: Doubles) -> Floats:
@@ -65,7 +79,7 @@ def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) ->
 
     If heat alone counts then, its probabilities are taken as they are.
     """
-    prior = PRIOR_WEIGHTS | dict(evidence.prior)
+    prior = PRIOR_WEIGHTS | (BESIDE_FEATURES if evidence.features is not None else {}) | dict(evidence.prior)
     if blind and evidence.clustered:
         prior = dict.fromkeys(names, 0.0)
     weights = np.array([((prior | BLIND) if blind else prior).get(name, PRIOR_WEIGHT) for name in names])

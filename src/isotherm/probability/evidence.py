@@ -17,7 +17,7 @@ from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import has_index, index_of_nodes
 
-AUTO, SPECTRAL = "auto", "spectral"
+AUTO, SPECTRAL, COMPATIBILITY = "auto", "spectral", "compatibility"
 MOST_ENTRIES, MOST_NODES, MOST_STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_000  # limits of structure by default
 MOST_ODDS = 50_000_000  # nodes times classes; beyond, the columns of a table are left out
 ID_COLUMNS = ("node", "id", "node_id")  # names of the column of node ids in a table
@@ -35,12 +35,13 @@ class Evidence:
     opinion: Doubles | None = None  # (n, K) probabilities of the classes by another model; NaN rows where it has none
     structure: Structure | None = None  # the features of the graph itself, if they are to be used
     prior: Mapping[str, float] = field(default_factory=dict)  # prior weights of experts, where unusual
+    compatibility: bool = False  # whether to learn which classes are neighbours of which
     clustered: bool = False  # classes are clusters, as among nearest rows: neighbours have the same labels
 
     @classmethod
     def of_table(cls, rows: Rows) -> "Evidence":
         """The columns of the table (n, d) whose nearest rows are the graph; heat reflects much of them already."""
-        return cls(rows, prior={"majority": 0.75, "neighbours": 0.25}, clustered=True)
+        return cls(rows, prior={"majority": 0.75, "neighbours": 0.25, "second round": 0.25}, clustered=True)
 
     @property
     def beyond_links(self) -> bool:
@@ -78,18 +79,17 @@ def read_evidence(features: Any, evidence: Any, graph: Graph, seeds: Seeds) -> E
     if not isinstance(evidence, str):
         opinion = None if evidence is None else _read_opinion(evidence, graph, seeds)
         return None if rows is None and opinion is None else Evidence(rows, opinion)
-    if evidence == SPECTRAL:
-        return Evidence(rows, structure=Structure(graph))
+    if evidence in (SPECTRAL, COMPATIBILITY):
+        return Evidence(rows, structure=Structure(graph), compatibility=evidence == COMPATIBILITY)
     if evidence != AUTO:
         raise ParameterError(
-            "{given}, but it must be 'auto', 'spectral' or a table of probabilities", given=Option("evidence", evidence)
+            "{given}, but it must be 'auto', 'spectral', 'compatibility' or a table of probabilities",
+            given=Option("evidence", evidence),
         )
-    if rows is not None:  # structure adds little to features on most graphs
-        return Evidence(rows)
     if structure_is_cheap(graph, seeds.n_classes):
-        return Evidence(structure=Structure(graph))
-    _warn_about_size("the graph is large, so labels go by heat alone: set {spectral} to use its structure too")
-    return None
+        return Evidence(rows, structure=Structure(graph))
+    _warn_about_size("the graph is large, so its structure is left out as evidence: set {spectral} to use it")
+    return None if rows is None else Evidence(rows)
 
 
 def _warn_about_size(message: str) -> None:

@@ -6,7 +6,7 @@ A thousand hidden seeds are enough, so if one fold has as many, the others are n
 """
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -43,7 +43,7 @@ class Fold(NamedTuple):
     mean: Doubles  # (K,) mean temperature of each class over all reached nodes
     sample: NodeFeatures  # features of some non-seed nodes
     labels: Ints  # (h,) class numbers that a rule on temperatures gives to the hidden seeds; empty if no rule was given
-    warmest: NDArray[np.int32]  # (n,) the class that is warmest relative to its mean
+    field: FeatureField | None = None  # features of all nodes, if they were to be kept
 
     def at(self, places: Ints) -> "Fold":
         """Some of the hidden seeds, as if only these had been hidden."""
@@ -61,10 +61,9 @@ class HiddenSeeds:
     n_lone: int  # number of seeds that are never hidden, because each is the only one of its class
     at_once: bool = False  # whether all folds were hidden at once, because one third of the seeds is enough
 
-    def batches(self) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
-        """The nodes that were hidden together, in the order of the folds, and the `Fold.warmest` of all nodes then."""
-        for batch in [self.folds] if self.at_once else [(fold,) for fold in self.folds]:
-            yield np.concatenate([fold.hidden for fold in batch]), batch[0].warmest
+    def hidden_with(self, fold: Fold) -> Ints:
+        """The nodes that were hidden together with those of a fold, these included."""
+        return self.joined("hidden") if self.at_once else fold.hidden
 
     def joined(self, name: str) -> NDArray[Any]:
         """The attribute of this name, concatenated over the folds."""
@@ -78,7 +77,8 @@ def hide_seeds(
     *,
     label: HiddenLabels | None = None,
     marks: Marks | None = None,
-    need_warmest: bool = False,
+    keep_fields: bool = False,
+    every: bool = False,  # hide all folds, even if fewer would be enough
 ) -> HiddenSeeds:
     """Hide the seeds, a third at a time, and solve without them, until enough seeds were hidden.
 
@@ -87,10 +87,9 @@ def hide_seeds(
     shared, groups = _grouped(seeds, graph, marks)
     dealt = [hidden for fold in range(FOLDS) if len(hidden := shared[groups % FOLDS == fold])]
     sample = _sampled(seeds, graph)
-    needed = next(
-        (count for count in range(1, len(dealt)) if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS
-    )
-    folds = tuple(_fold(seeds, hidden, sample, solve, label, need_warmest) for hidden in dealt[:needed])
+    few = () if every else range(1, len(dealt))
+    needed = next((count for count in few if _enough(seeds.codes[np.concatenate(dealt[:count])])), FOLDS)
+    folds = tuple(_fold(seeds, hidden, sample, solve, label, keep_fields) for hidden in dealt[:needed])
     n_lone = len(seeds.codes) - len(shared)
     if needed == 1 and folds:
         thirds = groups[groups % FOLDS == 0] // FOLDS % FOLDS
@@ -156,9 +155,7 @@ def _sampled(seeds: Seeds, graph: Graph) -> Ints:
     return spaced(graph, others, min(SAMPLE, max(1, MOST_ENTRIES // seeds.n_classes)))
 
 
-def _fold(
-    seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, label: HiddenLabels | None, need_warmest: bool
-) -> Fold:
+def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, label: HiddenLabels | None, keep_field: bool) -> Fold:
     rest = seeds.without(hidden)
     with warnings.catch_warnings():
         for category in (UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
@@ -172,5 +169,5 @@ def _fold(
         field.mean,
         field.at(sample),
         np.empty(0, np.int64) if label is None else label(field, rest, nodes),
-        field.warmest() if need_warmest and isinstance(field, FeatureField) else np.empty(0, np.int32),
+        field if keep_field and isinstance(field, FeatureField) else None,
     )

@@ -20,18 +20,22 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
-from isotherm.probability.calibration import Calibration, calibrate
-from isotherm.probability.combination import Combination, combine, log_odds, odds_of, prior_weights
+from isotherm.probability.calibration import Calibrated, Calibration, calibrate
+from isotherm.probability.combination import Blends, Combination, combine, log_odds, logits, odds_of, prior_weights
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import EXPERTS, HEAT, Expert, Knowledge, Question
-from isotherm.probability.experts.regression import AT_ONCE
-from isotherm.probability.hidden_seeds import HiddenLabels, HiddenSeeds, hide_seeds
+from isotherm.probability.experts.regression import AT_ONCE, Regression
+from isotherm.probability.experts.scaling import scaled_rows
+from isotherm.probability.hidden_seeds import Fold, HiddenLabels, HiddenSeeds, hide_seeds
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
 from isotherm.probability.optimise import fitting_threads
+from isotherm.probability.second_round import NAME as SECOND_ROUND
+from isotherm.probability.second_round import second_round
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
 FEW_CHANGES = 0.05  # share of changed seeds up to which what was learnt is kept
+TAUGHT_AGAIN = ("diffusion", "features")  # the first of these has the features for the second round
 ROUGH_TOL = 1e-2  # tolerance of solves without the hidden seeds; sampling noise dominates
 
 Odds: TypeAlias = NDArray[np.float32]  # (E, n, K) log-odds of each expert
@@ -72,10 +76,13 @@ class Learnt:
             return heat, None
         shares, known = self.calibration.shares, heat.any(axis=1)
         odds = np.empty((len(panel.names), *heat.shape), np.float32)  # filled in turn, since it may be large
-        odds[0] = odds_of(heat.astype(np.float32), shares)
         with panel.threads():
-            for place, each in enumerate(panel.odds(shares, field), start=1):
+            for place, each in enumerate(panel.odds(heat, shares, field, self.combination.blends)):
                 odds[place] = each
+            if panel.second is not None:
+                assert self.combination.first is not None
+                first = logits(self.combination.first, odds[:-1], shares)
+                odds[-1] = second_round(panel.second, first, panel.seeds.nodes, panel.seeds.codes, shares)
         found = self.combination.probabilities(odds)
         if not panel.evidence.beyond_links:
             found[~known] = 0
@@ -100,50 +107,115 @@ class Panel:
     def __init__(self, evidence: Evidence, graph: Graph, seeds: Seeds, options: SolveOptions) -> None:
         self.evidence, self.seeds = evidence, seeds
         self._work = 0 if evidence.features is None else AT_ONCE * evidence.features.size
-        known = Knowledge(evidence, graph, seeds, options)
         with self.threads():
+            rows = None if evidence.features is None else scaled_rows(evidence.features, seeds)
+            known = Knowledge(evidence, graph, seeds, options, rows)
             made = {name: make(known) for name, make in EXPERTS.items()}
         self.experts: dict[str, Expert] = {name: expert for name, expert in made.items() if expert is not None}
+        last = next((self.experts[name] for name in TAUGHT_AGAIN if name in self.experts), None)
+        self.second = last.map if isinstance(last, Regression) else None  # features for the second round
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Heat, and the experts of the panel."""
-        return (HEAT, *self.experts)
+        """Heat, the experts of the panel, and the second round."""
+        return (HEAT, *self.experts, *([] if self.second is None else [SECOND_ROUND]))
 
     def threads(self) -> AbstractContextManager[Any]:
         """Limits the threads of linear algebra, unless the features are large."""
         return fitting_threads(self._work)
 
-    def odds(self, shares: Doubles, field: FeatureField) -> Iterator[Floats]:
-        """The log-odds of each expert for all nodes, in turn."""
-        everyone = np.arange(len(self.seeds.nodes))
-        question = Question(self.seeds, everyone, field.warmest() if self.evidence.clustered else everyone)
-        for expert in self.experts.values():
-            yield log_odds(expert.log_probabilities(question), shares)
+    def odds(
+        self, heat: Floats, shares: Doubles, field: FeatureField, blends: Blends, visible: Ints | None = None
+    ) -> Iterator[Floats]:
+        """The log-odds of each expert for all nodes, in turn, given the probabilities by the heat of visible seeds."""
+        yield odds_of(heat.astype(np.float32), shares)
+        visible = np.arange(len(self.seeds.nodes)) if visible is None else visible
+        yield from self._answers(Question(self.seeds, visible, self._warmest(field, visible)), blends, shares)
 
-    def hidden_odds(self, nodes: Ints, shares: Doubles, warmest: NDArray[np.int32]) -> list[Floats]:
-        """The log-odds of each expert for some seeds, while these are hidden."""
-        hidden = np.searchsorted(self.seeds.nodes, nodes)
-        visible = np.setdiff1d(np.arange(len(self.seeds.nodes)), hidden)
-        question = Question(self.seeds, visible, warmest, hidden)
-        return [log_odds(expert.log_probabilities(question), shares) for expert in self.experts.values()]
+    def _answers(self, question: Question, blends: Blends, shares: Doubles) -> Iterator[Floats]:
+        for name, expert in self.experts.items():
+            if isinstance(expert, Regression):
+                yield log_odds(expert.log_probabilities(question, blends.get(name)), shares)
+            else:
+                yield log_odds(expert.log_probabilities(question), shares)
 
-    def weigh(self, trial: Trial, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:
-        """The weights of the experts, and the trial of the combined probabilities, given the trial of the heat."""
+    def _warmest(self, field: FeatureField | None, other: Ints) -> NDArray[np.integer]:
+        return field.warmest() if self.evidence.clustered and field is not None else other
+
+    def visible(self, hidden: Ints) -> Ints:
+        """Places of the seeds that are not among these nodes."""
+        return np.flatnonzero(~np.isin(self.seeds.nodes, hidden))
+
+    def question(self, hidden: HiddenSeeds, fold: Fold) -> Question:
+        """What experts are asked about the hidden seeds of a fold."""
+        visible = np.flatnonzero(~np.isin(self.seeds.nodes, hidden.hidden_with(fold)))
+        places = np.searchsorted(self.seeds.nodes, fold.hidden)
+        return Question(self.seeds, visible, self._warmest(fold.field, visible), places)
+
+    def blends(self, questions: list[Question]) -> tuple[Blends, list[Blends]]:
+        """How much each penalty counts in each regression: by all hidden seeds, and by those of the other folds."""
+        every: Blends = {}
+        others: list[Blends] = [{} for _ in questions]
+        for name, expert in self.experts.items():
+            if isinstance(expert, Regression) and len(expert.strengths) > 1:
+                found = [expert.likelihoods(question) for question in questions]
+                every[name] = expert.blend(np.hstack(found))
+                for number, blends in enumerate(others):
+                    rest = [each for place, each in enumerate(found) if place != number]
+                    blends[name] = expert.blend(np.hstack([found[0][:, :0], *rest]))
+        return every, others
+
+    def weigh(self, heat: Calibrated, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:
+        """The weights of the experts, and the trial of the combined probabilities."""
+        trial, names = heat.trial, (HEAT, *self.experts)
         blind = not (len(trial.codes) if self.evidence.beyond_links else trial.n_known)
         prior = prior_weights(self.names, self.evidence, blind=blind)
+        first = prior[: len(names)]
         if blind:
-            return Combination(self.names, prior, shares), trial
-        parts = [self.hidden_odds(nodes, shares, warmest) for nodes, warmest in hidden.batches()]
+            second = prior[len(names) :]
+            return Combination(self.names, np.append((1 - second.sum()) * first, second), shares, first), trial
+        questions = [self.question(hidden, fold) for fold in hidden.folds]
+        blends, blends_by_fold = self.blends(questions)
+        parts = [self._answers(*each, shares) for each in zip(questions, blends_by_fold, strict=True)]
         odds = [log_odds(np.log(trial.probabilities), shares)]
         odds += [np.concatenate(each) for each in zip(*parts, strict=True)]
+        rests = [
+            combine(names, [each[~fold] for each in odds], trial.codes[~fold], shares, first)
+            for fold in trial.each_fold()
+        ]
+        combination = combine(names, odds, trial.codes, shares, first)
+        if self.second is not None:
+            folds = zip(hidden.folds, questions, heat.by_fold, rests, blends_by_fold, strict=True)
+            odds.append(np.concatenate([self._told_again(*each) for each in folds]))
+            rests = [
+                self._joined(rest, [each[~fold] for each in odds], trial.codes[~fold], prior[-1])
+                for rest, fold in zip(rests, trial.each_fold(), strict=True)
+            ]
+            combination = self._joined(combination, odds, trial.codes, prior[-1])
         found = np.empty_like(trial.probabilities)
-        for fold in trial.each_fold():
-            rest = combine(self.names, [each[~fold] for each in odds], trial.codes[~fold], shares, prior)
+        for fold, rest in zip(trial.each_fold(), rests, strict=True):
             found[fold] = rest.probabilities([each[fold] for each in odds])
         known: Mask = np.ones(len(trial.codes), bool) if self.evidence.beyond_links else trial.known
         combined = trial._replace(known=known, probabilities=np.where(known[:, None], found, trial.probabilities))
-        return combine(self.names, odds, trial.codes, shares, prior), combined
+        return replace(combination, blends=blends), combined
+
+    def _told_again(
+        self, fold: Fold, question: Question, heat: Calibration, first: Combination, blends: Blends
+    ) -> Floats:
+        """The log-odds of the second round for the hidden seeds of a fold."""
+        assert self.second is not None
+        assert fold.field is not None
+        odds = self.odds(heat.probabilities(fold.field), first.shares, fold.field, blends, question.visible)
+        nodes, found = self.seeds.nodes[question.visible], logits(first.weights, odds, first.shares)
+        return second_round(self.second, found, nodes, question.codes, first.shares)[fold.hidden]
+
+    def _joined(self, first: Combination, odds: list[Floats], codes: Ints, prior: float) -> Combination:
+        """The weights of both rounds, given the log-odds of the experts, and of the second round, for hidden seeds."""
+        *before, last = odds
+        sums = np.tensordot(first.weights, before, 1)
+        both = combine(("first", "second"), [sums, last], codes, first.shares, np.array([1 - prior, prior]))
+        weights = np.append(both.weights[0] * first.weights, both.weights[1])
+        return Combination(self.names, weights, first.shares, first.weights)
 
 
 def learn(
@@ -154,17 +226,18 @@ def learn(
     *,
     panel: Panel | None = None,  # the experts besides heat
     label: HiddenLabels | None = None,  # a rule on temperatures, if it decides the labels; it labels the hidden seeds
+    every: bool = False,  # hide every seed that may be hidden, even if fewer would be enough
 ) -> Learnt:
     """Hide seeds, and fit calibration and weights of experts to them."""
-    clustered = panel is not None and panel.evidence.clustered
+    keep = panel is not None and (panel.evidence.clustered or panel.second is not None)
     marks = None if panel is None else panel.evidence.marks
-    hidden = hide_seeds(seeds, graph, solve, label=label, marks=marks, need_warmest=clustered)
-    calibration, trial = calibrate(hidden, field, seeds)
+    hidden = hide_seeds(seeds, graph, solve, label=label, marks=marks, keep_fields=keep, every=every)
+    heat = calibrate(hidden, field, seeds)
     if panel is None:
-        return Learnt(seeds, calibration, trial)
+        return Learnt(seeds, heat.calibration, heat.trial)
     with panel.threads():
-        combination, combined = panel.weigh(trial, hidden, calibration.shares)
-    return Learnt(seeds, calibration, combined, combination)
+        combination, combined = panel.weigh(heat, hidden, heat.calibration.shares)
+    return Learnt(seeds, heat.calibration, combined, combination)
 
 
 def rough_solver(

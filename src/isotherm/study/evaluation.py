@@ -7,11 +7,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from isotherm.arrays import Ints
+from isotherm.arrays import Doubles, Ints
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
 from isotherm.labelling.rules import class_factors
 from isotherm.node_classifier import RULE_NAMES, NodeClassifier
+from isotherm.probability.class_sizes import known_sizes
 from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels
 from isotherm.seeds.hiding import codes_of_nodes, sample
@@ -96,6 +97,8 @@ def evaluate(
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
     weights = class_factors(parameters.get("class_weight"), known)
+    given = parameters.get("class_sizes")
+    sizes = None if given is None else known_sizes(given, known)
     task = Task(graph, codes_of_nodes(known, graph.n_nodes))
     protocol = partial(sample, policy, size=fraction, degrees=graph.degrees)
     tallies = {rule: Tally() for rule in rules}
@@ -103,11 +106,10 @@ def evaluate(
     for run in range(runs):
         draw = draw_seeds(task, protocol, [random_state, run])
         _check_draw(draw)
-        if weights is not None:
-            present = np.unique(draw.known[draw.seeds]).tolist()  # classes are numbers here, and not all have a seed
-            for estimator in estimators:
-                if isinstance(estimator, NodeClassifier):
-                    estimator.set_params(class_weight={code: weights[code] for code in present})
+        present = np.unique(draw.known[draw.seeds])  # classes are numbers here, and not all have a seed
+        for estimator in estimators:
+            if isinstance(estimator, NodeClassifier):
+                estimator.set_params(class_weight=_by_code(weights, present), class_sizes=_sizes(sizes, present))
         for rule, found in by_rules(estimators, task, draw, rules).items():
             tallies[rule].add(draw, found)
         draws.append((len(draw.seeds), np.count_nonzero(draw.scored)))
@@ -118,6 +120,21 @@ def evaluate(
     unlabelled = np.array([each.unlabelled for each in next(iter(scored.values())).scores])
     unreached = np.rint(unlabelled * hidden).astype(np.int64)
     return Evaluation({rule: tally.result() for rule, tally in scored.items()}, known.classes, seeds, hidden, unreached)
+
+
+def _by_code(values: Doubles | None, present: Ints) -> dict[int, float] | None:
+    """The values (K,) of some classes by their numbers, without those that are NaN."""
+    if values is None:
+        return None
+    return {code: float(values[code]) for code in present.tolist() if not np.isnan(values[code])}
+
+
+def _sizes(sizes: Doubles | None, present: Ints) -> dict[int, float] | None:
+    """The sizes of these classes; if all are known, their shares among each other."""
+    found = _by_code(sizes, present)
+    if found is None or len(found) < len(present):
+        return found
+    return {code: size / sum(found.values()) for code, size in found.items()}
 
 
 def _check_draw(draw: Draw) -> None:

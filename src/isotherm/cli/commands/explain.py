@@ -11,15 +11,14 @@ from isotherm.cli.options import (
     Strict,
     TableFormat,
     at_least,
-    changed_options,
     leave_out,
     option,
     output_option,
     positional,
 )
-from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.outputs import check_report, check_targets, write_columns
 from isotherm.cli.terminal.job import Job
-from isotherm.cli.terminal.messages import UsageError, option_name
+from isotherm.cli.terminal.messages import UsageError
 
 __all__ = ["EXAMPLES", "USAGE", "explain"]
 
@@ -74,7 +73,9 @@ def explain(
     """
     with Job(quiet=quiet, strict=strict) as job:
         source = split_arguments("explain", names, "NODE")
-        _check(output, table, json, paths)
+        check_report(output, table, json=json)
+        if paths is not None and output is not None and not json:
+            raise UsageError(f"--paths is not for the table of --output: {leave_out('paths')}, or add --json")
         sources = [*source.files, *inputs_of(fitting)]
         check_targets(output, None, sources, force=table.force, output_format=table.output_format)
         clf, layouts = source.fitted(fitting, job, later=("threads", "no_confidence"))
@@ -101,13 +102,3 @@ def explain(
             print(dumps([report.plain() for report in reports], indent=2, ensure_ascii=False))
         elif for_people:
             print("\n\n".join(report.text() for report in reports))
-
-
-def _check(output: str | None, table: TableFormat, json: bool, paths: int | None) -> None:
-    """Refuse options that contradict each other, or that have no effect."""
-    if output == "-" and json:
-        raise UsageError("--output and --json are both for standard output: give one of them")
-    for name in changed_options(table) if output is None else ():
-        raise UsageError(f"{option_name(name)} is for a table: name its file with --output, or {leave_out(name)}")
-    if paths is not None and output is not None and not json:
-        raise UsageError(f"--paths is not for the table of --output: {leave_out('paths')}, or add --json")

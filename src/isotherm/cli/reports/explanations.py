@@ -1,4 +1,4 @@
-"""What ``isotherm explain`` says about a node, and the sheet of ``isotherm suggest``: nodes to label."""
+"""What ``isotherm explain`` says about a node, and sheets: nodes to label, and seeds to check."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -13,14 +13,15 @@ from isotherm.labelling.rows import Columns, rows
 from isotherm.tables import counted, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from isotherm.arrays import Doubles, Ints
     from isotherm.graph_classifier import GraphClassifier
     from isotherm.graphs import Graph
+    from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explanation
 
-__all__ = ["NodeReport", "explained_nodes", "matching_nodes", "share_columns", "sheet_columns"]
+__all__ = ["NodeReport", "doubt_columns", "explained_nodes", "matching_nodes", "share_columns", "sheet_columns"]
 
 MOST_SEARCHED = 1_000_000  # nodes among which a similar name is looked for
 MOST_COMPARED = 20_000  # names that are searched for similar ones
@@ -111,14 +112,27 @@ def sheet_columns(nodes: Any, values: "Doubles", clf: "GraphClassifier | None") 
     `isotherm.io.columns` knows the added columns.
     """
     present = [(None, 0.0)] * len(nodes) if clf is None else _labels_at(clf, clf.graph_.index(nodes))
-    names = {} if clf is None else clf.seed_columns_
     filled = {"node": nodes.tolist(), "label": [None] * len(nodes)}
-    columns = {names.get(role, role): filled[role] for role in names or filled}
     added: dict[str, list[Any]] = {
         "guess": [None if label in (None, []) else joined(label) for label, _ in present],
         "confidence": [min(each, default=0.0) if isinstance(each, list) else each for _, each in present],
         "value": np.asarray(values).tolist(),
     }
+    return _sheet({} if clf is None else clf.seed_columns_, filled, added)
+
+
+def doubt_columns(found: "DoubtfulSeeds", clf: "GraphClassifier") -> dict[str, list[Any]]:
+    """A sheet of seeds with their labels, to be corrected; see `sheet_columns`."""
+    seed, label, *others = found
+    filled = {"node": found[seed].tolist(), "label": found[label].tolist()}
+    return _sheet(clf.seed_columns_, filled, {name: found[name].tolist() for name in others})
+
+
+def _sheet(
+    names: "Mapping[str, str]", filled: dict[str, list[Any]], added: dict[str, list[Any]]
+) -> dict[str, list[Any]]:
+    """Columns of node and label, named as in the file of seeds, and the added ones."""
+    columns = {names.get(role, role): filled[role] for role in names or filled}
     return columns | {name: column for name, column in added.items() if name not in columns}
 
 

@@ -70,7 +70,7 @@ class Direct:
         )
         error, rest = largest_ratio(np.stack([correction, residual]), spread.usable).tolist()
         bound = float(largest_ratio(bounds, spread.read)) if np.isfinite(self.horizon) else np.inf
-        error = min(max(error, bound / (LIKELY if self.exact is None else SAFE)), bound)
+        error = min(max(error, bound / (SAFE if fits_exact(self.system) else LIKELY)), bound)
         if error > (tol or 0.0) and self.exact is not None:
             return self.exact.solve(request)
         temperatures += offset
@@ -89,9 +89,13 @@ class Direct:
 
 def exact(system: System) -> "Exact | None":
     """Exact elimination, if the system is small enough for it."""
+    return Exact(system) if fits_exact(system) else None
+
+
+def fits_exact(system: System) -> bool:
+    """Whether a system is small enough for exact elimination."""
     inside = int(np.count_nonzero(system.interior))
-    small = inside <= MOST_NODES and inside * (inside + len(system.boundary)) <= MOST_CELLS
-    return Exact(system) if small else None
+    return inside <= MOST_NODES and inside * (inside + len(system.boundary)) <= MOST_CELLS
 
 
 def eliminate(shares: Doubles) -> Doubles:

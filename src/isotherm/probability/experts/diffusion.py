@@ -23,7 +23,7 @@ MOST = 2_000_000_000  # entries of the graph times columns times steps: about a 
 
 def diffusion(known: Knowledge) -> Expert | None:
     """Regression on diffused features, where this takes about a second at most."""
-    if known.evidence.features is None or known.evidence.clustered:
+    if known.rows is None or known.evidence.clustered:
         return None
     csr = links(known.graph)
     if min(len(known.seeds.nodes), known.rows.shape[1]) * csr.entries * STEPS > MOST:
@@ -47,7 +47,7 @@ class DiffusedFeatures:
         Both give the same, because the walk is symmetric.
         """
         if len(nodes) < self.rows.shape[1]:
-            starts = np.zeros((self.rows.shape[0], len(nodes)), np.float32)
+            starts = np.zeros((self.rows.shape[0], len(nodes)), self.walk.dtype)
             starts[nodes, np.arange(len(nodes))] = 1
             found = np.vstack([part.T @ self.rows for part in self._spread(starts)])
         else:
@@ -58,6 +58,14 @@ class DiffusedFeatures:
         """(n, K) the logits of all nodes, from the weights of the columns."""
         parts = list(self._spread(self.rows @ weights.astype(self.rows.dtype, copy=False)))
         return np.asarray(np.hstack(parts) * self.scale[:, None], dtype=np.float64)
+
+    def adjoint(self, values: Doubles) -> Doubles:
+        """(d, K) the sums of the diffused features of all nodes, weighted by values (n, K); the walk is symmetric."""
+        spread = np.hstack(list(self._spread(values * self.scale[:, None])))
+        return np.asarray(self.rows.T @ spread, dtype=np.float64)
+
+    def only(self, nodes: Ints) -> None:
+        """Diffused features need those of all nodes."""
 
     def _spread(self, x: Rows) -> Iterator[Floats]:
         """The columns (n, k) after diffusion, some at a time."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, diags_array, issparse
+from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
@@ -32,15 +32,12 @@ class Knowledge:
     graph: Graph
     seeds: Seeds
     options: SolveOptions
-
-    @cached_property
-    def rows(self) -> Rows:
-        """(n, d) the features, scaled to rows of length 1."""
-        return unit_rows(self.evidence.features)
+    rows: Rows | None = None  # (n, d) the features, scaled
 
     @cached_property
     def mean_matrix(self) -> csr_array:
         """The matrix that averages over neighbours, in the precision of the features."""
+        assert self.rows is not None
         return Averaging(links(self.graph), dtype=self.rows.dtype).to_scipy()
 
 
@@ -105,23 +102,3 @@ def mean_weight(csr: Csr) -> float:
     """The mean edge weight; 1 for an unweighted graph."""
     weights: Floats | None = csr.weights
     return 1.0 if weights is None or not len(weights) else float(weights.mean(dtype=np.float64))
-
-
-def unit_rows(features: Rows) -> Rows:
-    """Rows of length 1; the columns of dense features are standardised first."""
-    if issparse(features):
-        lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
-        return csr_array(diags_array(np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)) @ features)
-    known = features.any(axis=1)
-    scaled = features - (features.mean(axis=0, where=known[:, None]) if known.any() else 0.0)
-    scaled[~known] = 0
-    spread = np.sqrt(np.einsum("nd,nd->d", scaled, scaled) / max(known.sum(), 1))
-    scaled /= np.where(spread > 0, spread, 1)
-    return unit_lengths(scaled)
-
-
-def unit_lengths(rows: Floats) -> Floats:
-    """Rows divided by their lengths, in place; rows of zeros stay."""
-    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
-    rows /= np.where(lengths > 0, lengths, 1)[:, None]
-    return rows

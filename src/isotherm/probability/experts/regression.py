@@ -16,14 +16,17 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack, issparse
+from scipy.special import softmax
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
-from isotherm.probability.experts.expert import Expert, Knowledge, Question, Rows, links, mean_weight
+from isotherm.probability.experts.expert import LEAST, Expert, Knowledge, Question, Rows, links, mean_weight
 from isotherm.probability.optimise import Local, minimum
 from isotherm.seeds import Seeds
 
-C = 100.0  # inverse penalty, which gives well-calibrated probabilities on unit rows
+STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best for most bags of words
+PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
+NEGLIGIBLE = 1e-9  # smaller weights are 0
 MOST_TAUGHT = 2000  # seeds that a regression is fitted to
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
@@ -34,21 +37,21 @@ PROJECTED, AT_ONCE = 64, 16  # random directions that estimate row lengths, and 
 
 def features(known: Knowledge) -> Expert | None:
     """Regression on the features of the node itself."""
-    if known.evidence.features is None:
+    if known.rows is None:
         return None
     return Regression(MeanFeatures(known.rows), known.seeds)
 
 
 def neighbours(known: Knowledge) -> Expert | None:
     """Regression on the features of the node, of its neighbours and of theirs."""
-    if known.evidence.features is None:
+    if known.rows is None:
         return None
     return Regression(MeanFeatures(known.rows, known.mean_matrix, (0, 1, 2)), known.seeds)
 
 
 def convolution(known: Knowledge) -> Expert | None:
     """Regression on features after two graph convolutions."""
-    if known.evidence.features is None or known.evidence.clustered:
+    if known.rows is None or known.evidence.clustered:
         return None
     csr = links(known.graph)
     matrix = Averaging.convolution(csr, mean_weight(csr), dtype=known.rows.dtype).to_scipy()
@@ -66,6 +69,14 @@ class FeatureMap(Protocol):
 
     def logits(self, weights: Doubles) -> Floats:
         """(n, K) the products of all features with weights (d, K)."""
+        ...
+
+    def adjoint(self, values: Doubles) -> Doubles:
+        """(d, K) the products of the transposed features with values (n, K)."""
+        ...
+
+    def only(self, nodes: Ints) -> "FeatureMap | None":
+        """The features of some nodes only; None if they need those of other nodes."""
         ...
 
 
@@ -104,6 +115,19 @@ class MeanFeatures:
             found += mean
         return found
 
+    def adjoint(self, values: Doubles) -> Doubles:
+        """(d parts, K) the sums of the features of all nodes, weighted by values (n, K)."""
+        return np.vstack([self.rows.T @ self._back(values * scale[:, None], hop) for hop, scale in self.scales.items()])
+
+    def only(self, nodes: Ints) -> "MeanFeatures | None":
+        """The features of some nodes, if these are their own."""
+        return MeanFeatures(self.rows[nodes]) if self.average is None else None
+
+    def _back(self, values: Doubles, hop: int) -> Doubles:
+        for _ in range(hop):
+            values = self.average.T @ values  # type: ignore[union-attr]
+        return values
+
 
 def _lengths(rows: Rows, average: csr_array | None, hops: int) -> Doubles:
     """The lengths (hops, n) of the rows of PX, P^2 X and so on, by random projection.
@@ -125,22 +149,29 @@ def random_directions(rows: Rows) -> Floats:
 
 
 class Regression(Expert):
-    """Logistic regression on the features of the visible seeds."""
+    """Logistic regression on the features of the visible seeds, with several penalties.
 
-    def __init__(self, feature_map: FeatureMap, seeds: Seeds, c: float = C) -> None:
-        self.map, self.c, self.own = feature_map, c, feature_map.at(seeds.nodes)
+    Its logits are a weighted mean over the penalties. The weights, a *blend*, are found by hidden seeds; before that
+    they are the `PRIOR` weights.
+    """
+
+    def __init__(self, feature_map: FeatureMap, seeds: Seeds, strengths: Sequence[float] = STRENGTHS) -> None:
+        self.map, self.strengths, self.own = feature_map, strengths, feature_map.at(seeds.nodes)
+        self.prior = PRIOR[: len(strengths)] / PRIOR[: len(strengths)].sum()
         self.wide = self.own.shape[1] > len(seeds.nodes)
         if not self.wide:
             self.own = np.asarray(self.own.toarray() if issparse(self.own) else self.own, dtype=np.float64)
         self.products = _products(self.own, self.own) if self.wide and len(seeds.nodes) <= MOST_PRODUCTS else None
+        self._fitted: dict[bytes, Path] = {}  # by the visible seeds
 
-    def log_probabilities(self, question: Question) -> Floats:
+    def log_probabilities(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) log-probabilities; minus infinity for a class that no visible seed has."""
         present, codes = np.unique(question.codes, return_inverse=True)
         count = self.map.rows.shape[0] if question.hidden is None else len(question.hidden)
         if len(present) > 1:
             some = _some(codes)
-            logits = self._logits(question.visible[some], codes[some], len(present), question.hidden)
+            blend = self.prior if blend is None else blend
+            logits = self._logits(question.visible[some], codes[some], len(present), question.hidden, blend)
             logits -= logits.max(axis=1, keepdims=True)
             logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         else:
@@ -151,11 +182,21 @@ class Regression(Expert):
         found[:, present] = logits
         return found
 
-    def _logits(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None) -> Floats:
-        if not self.wide:
-            weights, bias = fit_columns(self.own[taught], codes, n_classes, c=self.c)
-        else:
-            weights, bias = fit_gram(self._gram(taught, taught), codes, n_classes, c=self.c)
+    def likelihoods(self, question: Question) -> Doubles:
+        """(penalties, h) log-likelihood of the class of each hidden seed by each penalty alone."""
+        assert question.hidden is not None
+        own = np.arange(len(question.hidden)), question.seeds.codes[question.hidden]
+        found = [self.log_probabilities(question, blend)[own] for blend in np.eye(len(self.strengths))]
+        return np.maximum(found, np.log(LEAST))
+
+    def blend(self, likelihoods: Doubles) -> Doubles:
+        """The weights of the penalties, given the log-likelihoods (penalties, h) of hidden seeds."""
+        found = softmax(np.log(self.prior) + likelihoods.sum(axis=1))
+        return np.where(found > NEGLIGIBLE, found, 0)
+
+    def _logits(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None, blend: Doubles) -> Floats:
+        weights, bias = self._path(taught, codes, n_classes).mean(self.strengths, blend)
+        if self.wide:
             if asked is not None and self.products is not None:
                 return self._gram(asked, taught) @ weights + bias
             weights = self.own[taught].T @ weights
@@ -164,6 +205,13 @@ class Regression(Expert):
         logits = self.map.logits(weights)
         logits += bias
         return logits
+
+    def _path(self, taught: Ints, codes: Ints, n_classes: int) -> "Path":
+        key = taught.tobytes()
+        if key not in self._fitted:
+            axes = axes_of_gram(self._gram(taught, taught)) if self.wide else axes_of_rows(self.own[taught])
+            self._fitted[key] = Path(axes, codes, n_classes)
+        return self._fitted[key]
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
         if self.products is None:
@@ -200,36 +248,63 @@ class Weights(NamedTuple):
     bias: Doubles  # (K,)
 
 
-def fit_columns(rows: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights:
-    """Fit to rows (s, d) with classes ``codes`` (s,): logits are ``rows @ weights + bias``. Each class needs a row.
+class Axes(NamedTuple):
+    """Centered rows in the coordinates of their principal axes."""
 
-    >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> found = fit_columns(rows, codes, 2, c=1.0)
-    >>> np.diff(rows @ found.weights + found.bias, axis=1).ravel().round(1)
-    array([-2. , -0.7,  0.7,  2. ])
-    """
+    rows: Doubles  # (s, r)
+    squares: Doubles  # (r,) their squared lengths along the axes
+    back: Doubles  # weights of the columns, or of the rows, are ``back @ (weights on the axes)``
+    mean: Doubles  # the mean row, or the means of the Gram matrix
+
+
+def axes_of_rows(rows: Doubles) -> Axes:
+    """The axes of rows (s, d); logits are ``rows @ weights + bias``."""
     mean = rows.mean(axis=0)
     centered = rows - mean
     squares, axes = _longest(centered.T @ centered)
-    weights, bias = _fit_on_axes(centered @ axes, squares, codes, n_classes, c)
-    whole = axes @ weights
-    return Weights(whole, bias - mean @ whole)
+    return Axes(centered @ axes, squares, axes, mean)
 
 
-def fit_gram(gram: Doubles, codes: Ints, n_classes: int, *, c: float) -> Weights:
-    """The same from the Gram matrix (s, s); the logits of a node are its inner products with the rows, times weights.
-
-    >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> found = fit_gram(rows @ rows.T, codes, 2, c=1.0)
-    >>> np.diff(rows @ rows.T @ found.weights + found.bias, axis=1).ravel().round(1)
-    array([-2. , -0.7,  0.7,  2. ])
-    """
+def axes_of_gram(gram: Doubles) -> Axes:
+    """The same from the Gram matrix (s, s); logits are the inner products of a node with the rows, times weights."""
     mean = gram.mean(axis=0)
     squares, axes = _longest(gram - mean - mean[:, None] + mean.mean())
     lengths = np.sqrt(squares)
-    weights, bias = _fit_on_axes(axes * lengths, squares, codes, n_classes, c)
-    whole = (axes / lengths) @ weights
-    return Weights(whole, bias - mean @ whole)
+    return Axes(axes * lengths, squares, axes / lengths, mean)
+
+
+class Path:
+    """Regressions on the same rows with several penalties; each starts from one that is fitted already.
+
+    >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> found = Path(axes_of_rows(rows), codes, 2).fit(1.0)
+    >>> np.diff(rows @ found.weights + found.bias, axis=1).ravel().round(1)
+    array([-2. , -0.7,  0.7,  2. ])
+    >>> found = Path(axes_of_gram(rows @ rows.T), codes, 2).fit(1.0)
+    >>> np.diff(rows @ rows.T @ found.weights + found.bias, axis=1).ravel().round(1)
+    array([-2. , -0.7,  0.7,  2. ])
+    """
+
+    def __init__(self, axes: Axes, codes: Ints, n_classes: int) -> None:
+        self.axes, self.codes, self.n_classes = axes, codes, n_classes
+        self._found: dict[float, Doubles] = {}  # (r + 1, K) weights on the axes, and biases, by penalty
+
+    def fit(self, c: float) -> Weights:
+        """The regression with this inverse penalty; each class needs a row."""
+        if c not in self._found:
+            start = self._found[min(self._found, key=lambda other: abs(np.log(other / c)))] if self._found else None
+            self._found[c] = _fit_on_axes(self.axes, self.codes, self.n_classes, c, start)
+        *weights, bias = self._found[c]
+        whole = self.axes.back @ np.array(weights).reshape(-1, self.n_classes)
+        return Weights(whole, bias - self.axes.mean @ whole)
+
+    def mean(self, strengths: Sequence[float], blend: Doubles) -> Weights:
+        """The weighted mean of the regressions with several penalties."""
+        parts = [(weight, self.fit(c)) for c, weight in zip(strengths, blend, strict=True) if weight]
+        return Weights(
+            np.sum([weight * each.weights for weight, each in parts], axis=0),
+            np.sum([weight * each.bias for weight, each in parts], axis=0),
+        )
 
 
 def _longest(products: Doubles) -> tuple[Doubles, Doubles]:
@@ -239,8 +314,9 @@ def _longest(products: Doubles) -> tuple[Doubles, Doubles]:
     return squares[long], axes[:, long]
 
 
-def _fit_on_axes(rows: Doubles, squares: Doubles, codes: Ints, n_classes: int, c: float) -> tuple[Doubles, Doubles]:
-    """Weights and biases for rows (s, r) in the coordinates of their principal axes."""
+def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubles | None) -> Doubles:
+    """Weights on the axes, and biases in the last row."""
+    rows, squares = axes.rows, axes.squares
     penalty = np.append(np.full(len(squares), 1 / c), 0)  # biases, in the last row, are free
     scale = 1 / np.sqrt(CURVATURE * np.append(squares, len(rows)) + penalty)
     columns, penalty = np.column_stack([rows, np.ones(len(rows))]) * scale, (penalty * scale**2)[:, None]
@@ -262,7 +338,7 @@ def _fit_on_axes(rows: Doubles, squares: Doubles, codes: Ints, n_classes: int, c
 
         return Local(value, columns.T @ (found - own) + pull, curve)
 
-    start = np.zeros((len(scale), n_classes))
-    start[-1] = np.log(own.mean(axis=0)) / scale[-1]
-    found = scale[:, None] * minimum(loss, start)
-    return found[:-1], found[-1]
+    if start is None:
+        start = np.zeros((len(scale), n_classes))
+        start[-1] = np.log(own.mean(axis=0))
+    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None]))

@@ -30,7 +30,7 @@ ROUNDS, DEGREE = 2, 10  # rounds of the iteration; Chebyshev degree
 LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # clip range and safety factor of the filter cut-off
 EQUAL = 1e-9  # eigenvalues that differ by less are equal
 LEAST_SQUARE = 1e-3  # columns with a smaller relative squared length are numerically dependent
-SPECTRAL_C = 5.0  # inverse penalty of the regression on the spectrum
+SPECTRAL_C, DEGREE_C = 5.0, 100.0  # inverse penalties of the regressions
 
 
 def spectrum(known: Knowledge) -> Expert | None:
@@ -38,7 +38,7 @@ def spectrum(known: Knowledge) -> Expert | None:
     if known.evidence.structure is None:
         return None
     rows, _ = known.evidence.structure.features(known.options)
-    return Regression(MeanFeatures(rows), known.seeds, c=SPECTRAL_C)
+    return Regression(MeanFeatures(rows), known.seeds, [SPECTRAL_C])
 
 
 def degree(known: Knowledge) -> Expert | None:
@@ -46,7 +46,16 @@ def degree(known: Knowledge) -> Expert | None:
     if known.evidence.structure is None:
         return None
     _, rows = known.evidence.structure.features(known.options)
-    return Regression(MeanFeatures(rows), known.seeds)
+    return Regression(MeanFeatures(rows), known.seeds, [DEGREE_C])
+
+
+def compatibility(known: Knowledge) -> Expert | None:
+    """Beliefs by which classes are neighbours of which, if the user asked for them."""
+    if not known.evidence.compatibility:
+        return None
+    from isotherm.probability.experts.compatibility import Compatibility  # few fits need it
+
+    return Compatibility(known)
 
 
 class Structure:

@@ -1,0 +1,93 @@
+"""``isotherm check``: which given labels look wrong."""
+
+from dataclasses import replace
+from typing import Annotated
+
+from isotherm.cli.inputs import Source, inputs_of, labels_inside, split_arguments
+from isotherm.cli.options import (
+    OUTPUT,
+    VARIABLES,
+    Fitting,
+    Quiet,
+    Strict,
+    TableFormat,
+    at_least,
+    option,
+    output_option,
+    positional,
+)
+from isotherm.cli.outputs import check_report, check_targets, write_columns
+from isotherm.cli.terminal.job import Job
+from isotherm.cli.terminal.messages import UsageError, usage_errors
+from isotherm.errors import Option
+
+__all__ = ["EXAMPLES", "USAGE", "check"]
+
+USAGE = "isotherm check [OPTIONS] EDGES [SEEDS]\n       isotherm check [OPTIONS] MODEL"
+EXAMPLES = f"""{VARIABLES}
+
+Examples:
+
+  isotherm check edges.csv seeds.csv
+  isotherm check edges.csv seeds.csv --features items.csv -o doubtful.csv
+  isotherm check edges.csv seeds.csv -n 100 --json
+  isotherm check model.npz
+"""
+
+
+def check(
+    *names: Annotated[
+        str,
+        positional("A graph and its known labels, which may be in the same file; or a saved MODEL of classify --save."),
+    ],
+    number: Annotated[
+        int | None,
+        option(
+            "How many seeds; by default all for which another class is more probable.",
+            "N",
+            name=("--number", "-n"),
+            validator=at_least(1),
+            group=OUTPUT,
+        ),
+    ] = None,
+    json: Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)] = False,
+    output: Annotated[str | None, output_option("Write a table: node, label, guess, confidence, doubt.")] = None,
+    table: TableFormat = TableFormat(),  # noqa: B008 - frozen
+    quiet: Quiet = False,
+    strict: Strict = False,
+    fitting: Fitting = Fitting(),  # noqa: B008 - frozen
+) -> None:
+    """Say which of the given labels look wrong, and what they should probably be.
+
+    The seeds are hidden in turn, and their labels compared with what the other
+    seeds say. The most doubtful seeds come first: the seed, the label that it was
+    given, the most probable class with its probability, and the probability that
+    the given label is wrong. The only seed of a class cannot be judged. In the
+    table of --output, node and label have the names that they have in the file of
+    seeds; with labels corrected, it can be given to classify with --seeds.
+    """
+    with Job(quiet=quiet, strict=strict) as job:
+        source = split_arguments("check", names, seedless=True)
+        if source.rest:
+            raise UsageError(f"isotherm check takes EDGES SEEDS, or MODEL, and no {source.rest[0]!r}: leave it out")
+        check_report(output, table, json=json)
+        if source.seedless:
+            seeds, reading = labels_inside(source.files[0], None, fitting.reading, usage=("check", "SEEDS"))
+            source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
+        sources = [*source.files, *inputs_of(fitting)]
+        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
+        clf, layouts = source.fitted(fitting, job)
+        with job.stage("checking"), usage_errors({Option("k"): "--number"}):
+            found = clf.doubtful_seeds(number)
+        if layouts:
+            job.say(f"{layouts}\n")
+        if output is not None:
+            from isotherm.cli.reports.explanations import doubt_columns
+
+            job.say(found.title, write_columns(output, doubt_columns(found, clf), table))
+        if json:
+            from json import dumps
+
+            print(dumps(found.rows(), indent=2, ensure_ascii=False))
+        elif output is None:
+            print(found)
