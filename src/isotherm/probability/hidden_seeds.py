@@ -25,6 +25,7 @@ from isotherm.seeds.hiding import hideable
 
 FOLDS = 3
 ENOUGH = 1000  # hidden seeds
+SMALL_GROUP, SMALL_SHARE = 3, 0.1  # seeds that may be dealt together, at most: a number, and a share of their class
 LARGEST_ERROR = 0.15  # worst-case standard error of balanced accuracy
 SAMPLE = 10_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
 MOST_ENTRIES = 10_000_000  # sampled nodes times classes
@@ -104,7 +105,8 @@ def _grouped(seeds: Seeds, graph: Graph, marks: Marks | None) -> tuple[Ints, Int
     Groups are numbered class by class, in pseudo-random order. (If they were numbered by ascending degree, hidden
     seeds would resemble the visible seeds more than other nodes do, and confidence would be too high.) A group is one
     seed, or all seeds of a class that have the same colour and mark: then folds depend neither on the numbering of the
-    nodes nor on that of the classes. Only if one such group has most seeds of a class, their ids tell them apart.
+    nodes nor on that of the classes. Only the seeds of a large group are told apart, by their ids: as on a grid, where
+    most nodes look alike, but a third of the seeds should be hidden at a time.
     """
     shared = hideable(seeds.codes)
     codes, nodes = seeds.codes[shared], seeds.nodes[shared]
@@ -113,9 +115,9 @@ def _grouped(seeds: Seeds, graph: Graph, marks: Marks | None) -> tuple[Ints, Int
     if marks is not None:
         same = _sizes(_numbered(codes, colours)) > 1
         marked[same] = marks(nodes[same])
-    most = 2 * _sizes(_numbered(codes, colours, marked)) > seeds.counts[codes]
-    alike = np.isin(codes, codes[most])
-    ranks[alike] = id_ranks(graph, nodes[alike])
+    limits = np.minimum(np.maximum(SMALL_GROUP, SMALL_SHARE * seeds.counts), seeds.counts / FOLDS)
+    large = _sizes(_numbered(codes, colours, marked)) > limits[codes]
+    ranks[large] = 1 + id_ranks(graph, nodes[large])
     totals = np.zeros((3, seeds.n_classes), np.uint64)  # tell classes apart
     np.add.at(totals[0], codes, colours)
     np.add.at(totals[1], codes, marked)
