@@ -351,7 +351,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         >>> ring = nx.circular_ladder_graph(20)
         >>> halves = {node: "left" if node % 20 < 10 else "right" for node in range(0, 40, 2)}
         >>> clf = iso.NodeClassifier().fit(ring, halves | {4: "right"})
-        >>> clf.doubtful_seeds()["seed"].tolist()
+        >>> clf.doubtful_seeds(1)["seed"].tolist()
         [4]
         """
         from isotherm.insight.doubt import doubtful_seeds

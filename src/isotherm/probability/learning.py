@@ -142,10 +142,6 @@ class Panel:
     def _warmest(self, field: FeatureField | None, other: Ints) -> NDArray[np.integer]:
         return field.warmest() if self.evidence.clustered and field is not None else other
 
-    def visible(self, hidden: Ints) -> Ints:
-        """Places of the seeds that are not among these nodes."""
-        return np.flatnonzero(~np.isin(self.seeds.nodes, hidden))
-
     def question(self, hidden: HiddenSeeds, fold: Fold) -> Question:
         """What experts are asked about the hidden seeds of a fold."""
         visible = np.flatnonzero(~np.isin(self.seeds.nodes, hidden.hidden_with(fold)))

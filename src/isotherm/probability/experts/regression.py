@@ -187,6 +187,8 @@ class Regression(Expert):
         assert question.hidden is not None
         own = np.arange(len(question.hidden)), question.seeds.codes[question.hidden]
         found = [self.log_probabilities(question, blend)[own] for blend in np.eye(len(self.strengths))]
+        for path in self._fitted.values():  # now with all penalties
+            path.forget_axes()
         return np.maximum(found, np.log(LEAST))
 
     def blend(self, likelihoods: Doubles) -> Doubles:
@@ -286,17 +288,24 @@ class Path:
     """
 
     def __init__(self, axes: Axes, codes: Ints, n_classes: int) -> None:
-        self.axes, self.codes, self.n_classes = axes, codes, n_classes
-        self._found: dict[float, Doubles] = {}  # (r + 1, K) weights on the axes, and biases, by penalty
+        self.axes: Axes | None = axes
+        self.codes, self.n_classes = codes, n_classes
+        self._on_axes: dict[float, Doubles] = {}  # (r + 1, K) weights on the axes, and biases, by penalty
+        self._fitted: dict[float, Weights] = {}
 
     def fit(self, c: float) -> Weights:
         """The regression with this inverse penalty; each class needs a row."""
-        if c not in self._found:
-            start = self._found[min(self._found, key=lambda other: abs(np.log(other / c)))] if self._found else None
-            self._found[c] = _fit_on_axes(self.axes, self.codes, self.n_classes, c, start)
-        *weights, bias = self._found[c]
-        whole = self.axes.back @ np.array(weights).reshape(-1, self.n_classes)
-        return Weights(whole, bias - self.axes.mean @ whole)
+        if c not in self._fitted:
+            assert self.axes is not None
+            near = min(self._on_axes, key=lambda other: abs(np.log(other / c)), default=c)
+            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, self._on_axes.get(near))
+            whole = self.axes.back @ found[:-1]
+            self._on_axes[c], self._fitted[c] = found, Weights(whole, found[-1] - self.axes.mean @ whole)
+        return self._fitted[c]
+
+    def forget_axes(self) -> None:
+        """Free most of the memory, where no other penalty will be asked for."""
+        self.axes, self._on_axes = None, {}
 
     def mean(self, strengths: Sequence[float], blend: Doubles) -> Weights:
         """The weighted mean of the regressions with several penalties."""

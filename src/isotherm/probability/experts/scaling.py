@@ -16,7 +16,7 @@ from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.probability.experts.expert import Rows
 from isotherm.seeds import Seeds
 
-MOST_SEEDS = 1000  # that choose
+MOST_SEEDS = 1000  # that choose, where there are more columns
 PENALTIES = 10.0 ** np.arange(-4, 2)  # ridge penalties, in mean squared lengths of a row
 SAME = 1e-6  # a column with a smaller spread, relative to its size, is constant
 LEAST_GAIN = 1.0  # standard errors by which the usual scale must be beaten
@@ -28,7 +28,8 @@ def scaled_rows(features: Rows, seeds: Seeds) -> Rows:
         lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
         return csr_array(diags_array(np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)) @ features)
     usual, *others = scales(features)
-    some = np.linspace(0, len(seeds.nodes) - 1, min(len(seeds.nodes), MOST_SEEDS)).astype(np.int64)
+    count = len(seeds.nodes) if min(len(seeds.nodes), features.shape[1]) <= MOST_SEEDS else MOST_SEEDS
+    some = np.linspace(0, len(seeds.nodes) - 1, count).astype(np.int64)
     own, codes = features[seeds.nodes[some]], seeds.codes[some]
     errors = [left_out_errors(scale.apply(own), codes) for scale in (usual, *others)]
     best = int(np.argmin([each.sum() for each in errors]))
