@@ -246,7 +246,7 @@ class Reading(LabelReading, EdgeReading):
         return {**super().for_labels(), "encoding": self.labels_encoding or self.encoding}
 
     def for_graph(self, id_column: Column) -> "Options":
-        """What `read_graph_file` has to know, besides the format."""
+        """Arguments of `read_graph_file`, except the format."""
         from isotherm.io.file_layout import Options
 
         most = None if self.max_graph_memory is None else in_bytes(self.max_graph_memory, "--max-graph-memory")

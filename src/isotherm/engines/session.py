@@ -68,7 +68,7 @@ class Session:
         self.client = client
         self.resumed: list[int] = []  # iterations from which the last solve continued after the loss of a worker
         self.sent = Sent()  # bytes that all workers sent in the last solve
-        self.iterations = 0  # of the last attempt of that solve
+        self.iterations = 0  # iterations done by the last attempt of that solve
         self._placed: _Placed | None = None
 
     @property
@@ -174,7 +174,7 @@ class Session:
             time.sleep(LOOK)
 
     def _known(self, ask: Callable[..., dict[str, Any]], *arguments: Any, **more: Any) -> dict[str, Any]:
-        """What the scheduler knows of each worker, by address."""
+        """The scheduler's information about each worker, by address."""
         with suppress(OSError, RuntimeError, CancelledError):
             if self.client.status == "running":  # otherwise Dask would wait for the scheduler to come back
                 return ask(*arguments, **more)
@@ -284,8 +284,8 @@ class Session:
 class _Placed:
     """Which worker holds which rows of a matrix."""
 
-    key: str  # of the matrix
-    addresses: list[str]  # of the workers, in the order of their rows
+    key: str  # name of the matrix on the workers
+    addresses: list[str]  # addresses of the workers, in the order of their rows
     bounds: list[int]  # worker r holds the rows bounds[r] to bounds[r + 1] - 1
     sees_folder: bool  # whether all workers read their rows from the folder of the graph
     single: bool  # whether weights are rounded to float32

@@ -46,7 +46,7 @@ class Keep(NamedTuple):
     """Asks workers to keep temperatures under a name."""
 
     name: str
-    block: slice  # of columns, out of all
+    block: slice  # the columns that are solved, out of all
     total: int  # number of all columns
     follows: int | None  # a column of the block that is not solved for, because all of them sum to one
     low: Doubles  # (k,) range of the boundary temperatures, on all workers, in each column of the block

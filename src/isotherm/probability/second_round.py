@@ -23,10 +23,10 @@ from isotherm.probability.optimise import Local, minimum
 
 NAME = "second round"
 ROUNDS = 2
-SHARE = 0.15  # of the expected size of each class: pupils of full weight; the weight of others falls to 0 at twice that
+SHARE = 0.15  # share of the expected size of a class that has full weight; at twice that share the weight is 0
 LEAST_GAP = 1e-3  # between the probabilities of full and of no weight
 PENALTY, STEPS = 0.003, 3  # ridge penalty for each unit of weight; steps of conjugate gradient
-TEACHING = 2.0  # weight of the first repetition when it chooses pupils for the next one
+TEACHING = 2.0  # weight of the first repetition where it weights the nodes for the next one
 RIDGE = 1e-3  # penalty on slope and biases, for each unit of weight
 
 
@@ -36,12 +36,12 @@ def second_round(features: FeatureMap, logits: Doubles, seeds: Ints, codes: Ints
     for _ in range(ROUNDS):
         chances = softmax(found, axis=1)
         chances[seeds] = np.eye(len(shares))[codes]
-        odds = log_odds(_taught(features, chances, _pupils(chances, seeds)), shares)
+        odds = log_odds(_taught(features, chances, _teaching_weights(chances, seeds)), shares)
         found = logits + TEACHING * odds
     return odds
 
 
-def _pupils(chances: Doubles, seeds: Ints) -> Doubles:
+def _teaching_weights(chances: Doubles, seeds: Ints) -> Doubles:
     """(n,) how much each node counts: all of the seeds, and the most probable nodes of each class."""
     others = np.delete(chances, seeds, axis=0)
     weights = np.zeros(len(chances))

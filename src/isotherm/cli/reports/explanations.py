@@ -1,4 +1,4 @@
-"""What ``isotherm explain`` says about a node, and sheets: nodes to label, and seeds to check."""
+"""Reports about single nodes: explanations, and tables of nodes to label or of seeds to check."""
 
 from dataclasses import dataclass
 from difflib import get_close_matches

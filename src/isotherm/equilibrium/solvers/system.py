@@ -31,7 +31,7 @@ class Spread(Protocol):
 
 
 class Spreads(NamedTuple):
-    """What errors are relative to: the standard deviation of each column over the rows that are read, shape (k,)."""
+    """The unit of errors: the standard deviation (k,) of each column over the rows that are read."""
 
     read: Doubles
     every: Doubles  # the same over all rows
