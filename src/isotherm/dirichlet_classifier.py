@@ -147,10 +147,11 @@ class DirichletClassifier(GraphClassifier):
         progress : callable, optional
             Called after each iteration with its number and the present error, to be compared with ``tol``.
         """
-        settings = self.settings
-        graph, seeds = self._graph_and_seeds(X, y, seed_weight)
-        self.seed_columns_ = {}
-        return self._fit(graph, seeds, settings, progress)
+        with self._turn:
+            settings = self.settings
+            graph, seeds = self._graph_and_seeds(X, y, seed_weight)
+            self.seed_columns_ = {}
+            return self._fit(graph, seeds, settings, progress)
 
     @property
     def certified_(self) -> Mask:

@@ -3,7 +3,10 @@
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, Self
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +36,10 @@ if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
     from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explainer, Explanation
 
+# The lock of each classifier. It is not in the classifier, which can so be pickled and copied; a copy has its own.
+_TURNS: WeakKeyDictionary["GraphClassifier", AbstractContextManager[bool]] = WeakKeyDictionary()
+_NEW_TURN = Lock()
+
 
 class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A scikit-learn classifier whose samples are the nodes of a graph, and whose state is one `Fit`."""
@@ -50,6 +57,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     @abstractmethod
     def fit(self, X: Any, y: Any, *, seed_weight: Any = None, progress: Progress | None = None) -> Self:
         """Label the nodes of a graph."""
+
+    @property
+    def _turn(self) -> AbstractContextManager[bool]:
+        """Held while the fit changes, so that threads take turns."""
+        with _NEW_TURN:
+            return _TURNS.setdefault(self, RLock())
 
     def _graph_and_seeds(self, X: Any, y: Any, seed_weight: Any) -> tuple[Graph, Seeds]:
         graph, labels, weight = graph_and_labels(self, X, y, seed_weight)
@@ -76,8 +89,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
     def _hold(self, fit: Fit) -> Self:
         """Store a fit."""
-        self.fitted_ = fit
         self._explainer: Explainer | None = None
+        self.fitted_ = fit
         self.n_features_in_ = fit.graph.n_nodes
         self.n_iter_ = max(1, fit.outcome.solution.iterations)
         return self
@@ -105,11 +118,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _update(
         self, add: Mapping[Any, Any] | None, remove: Iterable[Any], progress: Progress | None, features: Any = None
     ) -> Self:
-        before = self._fitted
-        seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
-        seeds.warn_about_rare()
-        evidence = self._evidence_for(seeds, features)
-        return self._fit(before.graph, seeds, self.settings, progress, evidence=evidence, before=before)
+        with self._turn:
+            before = self._fitted
+            seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
+            seeds.warn_about_rare()
+            evidence = self._evidence_for(seeds, features)
+            return self._fit(before.graph, seeds, self.settings, progress, evidence=evidence, before=before)
 
     def _evidence_for(self, seeds: Seeds, features: Any = None) -> Evidence | None:
         """The evidence of the present fit, for a fit with other seeds; features may be given again."""
@@ -210,18 +224,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         A new node has the mean temperature of its neighbours, and warms none of them. ``unreached`` is the label that
         unreached nodes get in place of -1 or None, such as "none": scikit-learn's metrics refuse None.
         """
-        fit, nodes = self._fitted, nodes_in(X, self.graph_)
+        fit = self._fitted
+        nodes, classes = nodes_in(X, fit.graph), fit.seeds.classes
         if X is None:
-            labels = self.labels_
+            labels = fit.outcome.labels
         else:
-            labels = fit.new_labels(self._new_edges(X)) if nodes is None else self.labels_[nodes]
+            labels = fit.new_labels(self._new_edges(X, fit)) if nodes is None else fit.outcome.labels[nodes]
         if unreached is not None:
-            return filled(labels, self.classes_, unreached)
-        return X.comparable(labels, self.classes_) if isinstance(X, WholeGraph) and not fit.outcome.several else labels
+            return filled(labels, classes, unreached)
+        return X.comparable(labels, classes) if isinstance(X, WholeGraph) and not fit.outcome.several else labels
 
-    def _new_edges(self, X: Any) -> csr_array:
+    def _new_edges(self, X: Any, fit: Fit) -> csr_array:
         """Edge weights (m, n) from new nodes to the nodes of the graph, without edges to unreached nodes."""
-        return new_edges(self, X, self.reached_)
+        return new_edges(self, X, fit.outcome.reached)
 
     def predict_proba(self, X: Any = None) -> Any:
         """Probabilities of the classes, of the nodes or of new nodes; see :meth:`predict`.
@@ -229,19 +244,20 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         A seed has probability 1 for its own class, an unreached node 0 for all. Where nodes may have several labels,
         each has a probability of its own. It is an array, unless :meth:`set_output` asks for a data frame.
         """
-        fit, nodes = self._fitted, nodes_in(X, self.graph_)
+        fit = self._fitted
+        nodes = nodes_in(X, fit.graph)
         if X is None or nodes is not None:
             places: Any = slice(None) if nodes is None else nodes
             found, names = fit.probabilities(), fit.graph.nodes[places]
             found = found if nodes is None else found[nodes]
         else:
-            found, names = fit.probabilities(self._new_edges(X)), None
+            found, names = fit.probabilities(self._new_edges(X, fit)), None
         container = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
         if container == "default":
             return found
         from isotherm.labelling.exports import contained
 
-        return contained(container, found, self.classes_.tolist(), names)
+        return contained(container, found, fit.seeds.classes.tolist(), names)
 
     def predict_set(self, coverage: float = 0.9) -> Mask:
         """For each node the classes that it may have, shape (n, K): a share ``coverage`` of the sets has the right one.
@@ -291,9 +307,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """The seeds that heat each of some nodes, found for 16 nodes at once; see :meth:`explain`."""
         from isotherm.insight.explanation import Explainer
 
-        fit = self._fitted
-        self._explainer = self._explainer or Explainer(fit)  # prepares its solver once
-        return self._explainer.explain(nodes, top=top)
+        with self._turn:  # the solver of an explainer serves one thread
+            self._explainer = self._explainer or Explainer(self._fitted)  # prepares its solver once
+            return self._explainer.explain(nodes, top=top)
 
     def suggest(
         self,
@@ -330,8 +346,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
         from isotherm.insight.suggestion import suggest_next
 
-        chosen, values = suggest_next(self._fitted, k, policy=policy, label=label, among=among)
-        nodes = self.graph_.nodes[chosen]
+        fit = self._fitted
+        chosen, values = suggest_next(fit, k, policy=policy, label=label, among=among)
+        nodes = fit.graph.nodes[chosen]
         return (nodes, values) if return_values else nodes
 
     def doubtful_seeds(self, k: int | None = None) -> "DoubtfulSeeds":

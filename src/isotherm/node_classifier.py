@@ -8,13 +8,12 @@ of these *experts* says about nodes whose class is known. This calibrates the te
 """
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, muted
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph, as_graph
 from isotherm.labelling.fit import has_probabilities
@@ -158,12 +157,13 @@ class NodeClassifier(GraphClassifier):
             "compatibility" to learn besides which classes are neighbours of which, for graphs whose links join
             different classes. None to go by heat (and features) alone.
         """
-        settings = self.settings
-        graph, seeds = self._graph_and_seeds(X, y, seed_weight)
-        known = self._read_evidence(features, evidence, graph, seeds, feature_table)
-        self.seed_columns_ = {}
-        self.feature_source_ = _described(known)
-        return self._fit(graph, seeds, settings, progress, evidence=known)
+        with self._turn:
+            settings = self.settings
+            graph, seeds = self._graph_and_seeds(X, y, seed_weight)
+            known = self._read_evidence(features, evidence, graph, seeds, feature_table)
+            self.seed_columns_ = {}
+            self.feature_source_ = _described(known)
+            return self._fit(graph, seeds, settings, progress, evidence=known)
 
     def update(
         self,
@@ -310,8 +310,7 @@ def load(path: str | os.PathLike[str], *, n_threads: int | None = None) -> Graph
     if n_threads is not None:
         clf.set_params(n_threads=n_threads)
         fit = replace(fit, settings=Settings.of(**fit.settings.parameters | {"n_threads": n_threads}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # `save` has warned
+    with muted(CalibrationWarning):  # `save` has warned
         fit.warn_about_few()
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names

@@ -130,27 +130,28 @@ class VectorClassifier(NodeClassifier):
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        table = self._checked_table(X, reset=True)
-        self.neighbours_ = Neighbours.of(
-            table,
-            k=self.k,
-            metric=self.metric,
-            weights=self.weights,
-            scale=self.scale,
-            recall=self.recall,
-            threads=kernels.thread_count(self.n_threads),
-        )
-        if features is None and isinstance(evidence, str) and evidence == AUTO:
-            evidence = Evidence.of_table(table)
-        return super().fit(
-            Graph.from_neighbours(self.neighbours_),
-            _by_row(X, y),
-            seed_weight=seed_weight,
-            features=features,
-            feature_table=feature_table,
-            evidence=evidence,
-            progress=progress,
-        )
+        with self._turn:
+            table = self._checked_table(X, reset=True)
+            self.neighbours_ = Neighbours.of(
+                table,
+                k=self.k,
+                metric=self.metric,
+                weights=self.weights,
+                scale=self.scale,
+                recall=self.recall,
+                threads=kernels.thread_count(self.n_threads),
+            )
+            if features is None and isinstance(evidence, str) and evidence == AUTO:
+                evidence = Evidence.of_table(table)
+            return super().fit(
+                Graph.from_neighbours(self.neighbours_),
+                _by_row(X, y),
+                seed_weight=seed_weight,
+                features=features,
+                feature_table=feature_table,
+                evidence=evidence,
+                progress=progress,
+            )
 
     @property
     def settings(self) -> Settings:
@@ -176,11 +177,11 @@ class VectorClassifier(NodeClassifier):
         """The labels of the rows of the table, as LabelSpreading calls them."""
         return self.labels_
 
-    def _new_edges(self, X: Any) -> csr_array:
+    def _new_edges(self, X: Any, fit: Fit) -> csr_array:
         """Edge weights (m, n) from new rows to the rows of the table, without edges to unreached rows."""
         threads = kernels.thread_count(self.n_threads)
         edges = self.neighbours_.to_new(self._checked_table(X, reset=False), threads)
-        return csr_array(edges.multiply(self.reached_))
+        return csr_array(edges.multiply(fit.outcome.reached))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save the graph of neighbours and what was found on it, without the table.
