@@ -70,22 +70,22 @@ class ParameterError(Worded, ValueError):
     """A parameter has a value that is impossible, or that the input does not allow."""
 
 
-_MUTED: ContextVar[tuple[type[Warning], ...]] = ContextVar("_MUTED", default=())
+MUTED: ContextVar[tuple[type[Warning], ...]] = ContextVar("MUTED", default=())
 
 
 @contextmanager
 def muted(*categories: type[Warning]) -> Iterator[None]:
     """Give no warnings of these categories, in this thread only: `warnings.catch_warnings` is for all threads."""
-    before = _MUTED.set((*_MUTED.get(), *categories))
+    before = MUTED.set((*MUTED.get(), *categories))
     try:
         yield
     finally:
-        _MUTED.reset(before)
+        MUTED.reset(before)
 
 
 def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
     """Give a warning that points at the line that called Isotherm, at any depth of calls."""
-    if issubclass(category or type(message), _MUTED.get()):
+    if issubclass(category or type(message), MUTED.get()):
         return
     frame: FrameType | None = sys._getframe(1)
     level = outermost = 2

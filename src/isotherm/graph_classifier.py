@@ -5,7 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from threading import Lock, RLock
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isotherm.arrays import Floats, Mask
+from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
@@ -33,6 +33,10 @@ from isotherm.seeds.encoding import Labels, encode_labels, has_index
 from isotherm.seeds.known import changed_seeds
 
 if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
+    import pandas as pd
+    import polars as pl
+
+    from isotherm.choices import FrameName, SuggestPolicy
     from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explainer, Explanation
 
@@ -135,7 +139,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self.fitted_
 
     @property
-    def labels_(self) -> Any:
+    def labels_(self) -> Labels:
         """One label per node, in the order of the graph's nodes, or an indicator matrix of sets of labels."""
         return self._fitted.outcome.labels
 
@@ -204,7 +208,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self._fitted.seeds
 
     @property
-    def confidence_(self) -> Any:
+    def confidence_(self) -> Doubles:
         """(n,) the probability of each label: 1 at seeds, 0 where unreached.
 
         Where nodes may have several labels, a sparse matrix (n, L).
@@ -218,7 +222,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         fit.one_label("calibration_")
         return None if fit.settings.calibration is None else fit.calibration
 
-    def predict(self, X: Any = None, *, unreached: Any = None) -> Any:
+    def predict(self, X: Any = None, *, unreached: Any = None) -> Labels:
         """The labels of the nodes, or of m new nodes with weights X (m, n) of edges to them.
 
         A new node has the mean temperature of its neighbours, and warms none of them. ``unreached`` is the label that
@@ -238,7 +242,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """Edge weights (m, n) from new nodes to the nodes of the graph, without edges to unreached nodes."""
         return new_edges(self, X, fit.outcome.reached)
 
-    def predict_proba(self, X: Any = None) -> Any:
+    def predict_proba(self, X: Any = None) -> Doubles:
         """Probabilities of the classes, of the nodes or of new nodes; see :meth:`predict`.
 
         A seed has probability 1 for its own class, an unreached node 0 for all. Where nodes may have several labels,
@@ -311,11 +315,31 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
             self._explainer = self._explainer or Explainer(self._fitted)  # prepares its solver once
             return self._explainer.explain(nodes, top=top)
 
+    @overload
     def suggest(
         self,
         k: int = 10,
         *,
-        policy: str = "diverse",
+        policy: "SuggestPolicy" = "diverse",
+        label: Any = None,
+        among: Iterable[Any] | None = None,
+        return_values: Literal[False] = False,
+    ) -> NDArray[Any]: ...
+    @overload
+    def suggest(
+        self,
+        k: int = 10,
+        *,
+        policy: "SuggestPolicy" = "diverse",
+        label: Any = None,
+        among: Iterable[Any] | None = None,
+        return_values: Literal[True],
+    ) -> tuple[NDArray[Any], Doubles]: ...
+    def suggest(
+        self,
+        k: int = 10,
+        *,
+        policy: "SuggestPolicy" = "diverse",
         label: Any = None,
         among: Iterable[Any] | None = None,
         return_values: bool = False,
@@ -375,7 +399,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         return doubtful_seeds(self._fitted, k, evidence=self._evidence_for)
 
-    def to_polars(self, *, probabilities: bool = False, temperatures: bool = False) -> Any:
+    def to_polars(self, *, probabilities: bool = False, temperatures: bool = False) -> "pl.DataFrame":
         """The results as a data frame of polars: the columns of `isotherm.write_labels`.
 
         Columns are node, label and confidence, and on request ``p_<class>`` and ``t_<class>``. A node that has no label
@@ -394,7 +418,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         return to_polars(self._fitted, probabilities, temperatures)
 
-    def to_pandas(self, *, probabilities: bool = False, temperatures: bool = False) -> Any:
+    def to_pandas(self, *, probabilities: bool = False, temperatures: bool = False) -> "pd.DataFrame":
         """The results as a data frame of pandas, with the columns of `to_polars`."""
         from isotherm.labelling.exports import to_pandas
 
@@ -434,7 +458,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         return to_igraph(self._fitted, G, label, confidence)
 
-    def set_output(self, *, transform: str | None = None) -> Self:
+    def set_output(self, *, transform: "FrameName | None" = None) -> Self:
         """Choose what `predict_proba` gives: arrays ("default"), or data frames of "pandas" or "polars".
 
         A data frame has a column for each class. As in scikit-learn, None changes nothing.
