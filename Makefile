@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISOTHERM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo docs links test test-isa lint bench wheels sanitize sanitize-solvers sanitize-readers sanitize-leaks arm fuzz coverage mutate clean
+.PHONY: demo docs links test test-isa lint bench wheels plain sanitize sanitize-solvers sanitize-readers sanitize-leaks arm fuzz coverage mutate clean
 
 # With WHEEL=dist/NAME.whl, which PYTHON must fit, the demo is that of the wheel, in an environment with nothing else of
 # this project. It needs no compiler. Only modules that are imported are compiled, which saves a third of the time.
@@ -69,6 +69,14 @@ links: .venv/installed
 wheels: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --group wheels
 	$(BIN)/python -m tools.wheels $(PYTHONS)
+
+# The install without a compiler, in an empty environment: it has the kernels in SciPy, and labels a graph.
+plain: .venv/installed
+	rm -rf build/plain
+	$(PYTHON) -m venv --without-pip build/plain/env
+	CC=/nonexistent CXX=/nonexistent $(BIN)/pip --python build/plain/env install --quiet --no-compile \
+	  --disable-pip-version-check '.[cli]' -C build-dir=build/plain/objects
+	build/plain/env/bin/python -I -W ignore::RuntimeWarning tools/wheels/smoke.py plain
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from scipy.special import softmax
 
 import isotherm as iso
+from isotherm.choices import DecisionName
 from isotherm.paper.block_model import stochastic_block_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.CalibrationWarning")
@@ -175,7 +176,7 @@ def test_several_labels_go_by_heat() -> None:
     graph, seeds = nx.karate_club_graph(), {0: {"a", "b"}, 33: {"c"}, 5: {"a"}}
     node, paper = iso.NodeClassifier().fit(graph, seeds), iso.DirichletClassifier("relative").fit(graph, seeds)
     assert node.rule_ == "relative"
-    np.testing.assert_array_equal(node.labels_.toarray(), paper.labels_.toarray())
+    np.testing.assert_array_equal(csr_array(node.labels_).toarray(), csr_array(paper.labels_).toarray())
 
 
 SINGLE: dict[str, tuple[Any, dict[int, Any]]] = {
@@ -188,7 +189,7 @@ SINGLE: dict[str, tuple[Any, dict[int, Any]]] = {
 
 @pytest.mark.parametrize("decision", ["balanced", "probable"])
 @pytest.mark.parametrize("name", SINGLE)
-def test_where_no_seed_can_be_hidden_prior_weights_decide(name: str, decision: str) -> None:
+def test_where_no_seed_can_be_hidden_prior_weights_decide(name: str, decision: DecisionName) -> None:
     graph, seeds = SINGLE[name]
     clf = iso.NodeClassifier(decision).fit(graph, seeds)
     assert clf.experts_ == {"heat": 1.0, "spectrum": 0.0, "degree": 0.0}
@@ -241,7 +242,7 @@ def test_decisions_by_hand(world: Any) -> None:
 
 
 @pytest.mark.parametrize("decision", ["balanced", "probable"])
-def test_a_class_weight_changes_labels_but_not_probabilities(world: Any, decision: str) -> None:
+def test_a_class_weight_changes_labels_but_not_probabilities(world: Any, decision: DecisionName) -> None:
     graph, _, _, known = world
     plain = iso.NodeClassifier(decision).fit(graph, known)
     heavy = iso.NodeClassifier(decision, class_weight={2: 5.0}).fit(graph, known)
