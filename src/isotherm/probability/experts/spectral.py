@@ -2,8 +2,8 @@
 
 The leading eigenvectors of an average over neighbours place well-connected nodes close together. They are found by
 block iteration: filter a block of columns by a Chebyshev polynomial of the average, which amplifies the leading
-eigenvectors; make the columns orthogonal; repeat. Three rounds are enough. The columns start from random signs, drawn by
-the colours of the nodes, so the features do not depend on how nodes are numbered.
+eigenvectors; make the columns orthogonal; repeat. Three rounds are enough. The columns start from random signs, drawn
+by the colours of the nodes, so the features do not depend on how nodes are numbered.
 
 The average is regularised by adding to each node a few neighbours of value 0. Without this, the leading eigenvectors of
 a sparse graph belong to small parts that are attached to the rest by a single edge.
