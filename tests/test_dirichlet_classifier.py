@@ -165,7 +165,7 @@ def test_rare_classes_on_amazon(data_folder: Path) -> None:
     """Some hundred members of a community among 334,863 nodes: vanilla finds them at equilibrium, centered does not."""
     amazon = load("amazon", data=data_folder)
     scores: dict[RuleName, list[float]] = {"centered": [], "vanilla": []}
-    for number, members in enumerate(2 * largest(amazon.communities or (), 3)):
+    for number, members in enumerate(largest(amazon.communities or (), 3)):
         truth = np.zeros(amazon.graph.n_nodes, dtype=np.int64)
         truth[members] = 1
         known = show(truth, sample("balanced", truth, 0.01, np.random.default_rng(number)))

@@ -122,9 +122,9 @@ def test_structure_can_be_left_out(world: Any) -> None:
 
 def test_the_structure_of_a_large_graph_is_left_out_with_a_warning(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, _, _, known = world
-    monkeypatch.setattr("isotherm.probability.evidence.MOST_ENTRIES", 100)
+    monkeypatch.setattr("isotherm.probability.evidence.MOST_ODDS", 3 * 242 - 1)
     with pytest.warns(
-        iso.EvidenceWarning, match="structure is left out as evidence: set evidence='spectral' to use it"
+        iso.EvidenceWarning, match="structure of the graph was left out .*: set evidence='spectral' to use it"
     ):
         usual = iso.NodeClassifier().fit(graph, known)
     assert usual.experts_ == {"heat": 1.0}
@@ -137,18 +137,10 @@ def test_the_structure_of_a_large_graph_is_left_out_with_a_warning(world: Any, m
     np.testing.assert_array_equal(asked.predict_proba(), small.predict_proba())
 
 
-@pytest.mark.parametrize("limit", ["MOST_NODES", "MOST_STRUCTURE_ODDS"])
-def test_many_nodes_and_many_classes_are_large_too(world: Any, limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, _, _, known = world
-    monkeypatch.setattr(f"isotherm.probability.evidence.{limit}", 241 if limit == "MOST_NODES" else 3 * 242 - 1)
-    with pytest.warns(iso.EvidenceWarning, match="set evidence='spectral'"):
-        iso.NodeClassifier().fit(graph, known)
-
-
 @pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
 def test_an_update_of_a_large_graph_does_not_warn_again(world: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, truth, _, known = world
-    monkeypatch.setattr("isotherm.probability.evidence.MOST_ENTRIES", 100)
+    monkeypatch.setattr("isotherm.probability.evidence.MOST_ODDS", 3 * 242 - 1)
     with pytest.warns(iso.EvidenceWarning):
         clf = iso.NodeClassifier().fit(graph, known)
     node = int(np.flatnonzero(known < 0)[0])

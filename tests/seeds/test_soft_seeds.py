@@ -113,8 +113,7 @@ def test_certified_labels_are_those_of_the_exact_temperatures(
 
 @quiet
 @sides
-@pytest.mark.parametrize("rule", RULES)
-@given(problem=problems())
+@given(problem=problems(), rule=st.sampled_from(list(RULES)))
 def test_infinite_trust_is_no_change_at_all(problem: Problem, rule: RuleName, side: SideName) -> None:
     plain = iso.DirichletClassifier(rule, side=side).fit(problem.graph, problem.labels)
     for weight in (np.inf, 1e16):
