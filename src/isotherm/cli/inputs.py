@@ -427,10 +427,15 @@ def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
     edges, seeds = names
     files = read_files(edges, seeds, fitting, job)
     from isotherm.labelling.estimate import estimate_fit
+    from isotherm.probability.evidence import has_room
 
     n_classes = files.seeds.n_classes
     settings = classifier_of(fitting, files.seeds.classes.tolist()).settings
-    estimate = estimate_fit(files.graph, n_classes, settings, confidence=not fitting.solving.no_confidence)
+    structure = settings.decision is not None and (
+        has_room(files.graph, n_classes) if fitting.evidence == "auto" else fitting.evidence != "none"
+    )
+    confidence = not fitting.solving.no_confidence
+    estimate = estimate_fit(files.graph, n_classes, settings, confidence=confidence, structure=structure)
     several = " with several labels each" if files.seeds.several else ""
     job.say(str(files), f"{files.graph!r}, {len(files.seeds.nodes):,} seeds{several}")
     return f"{files.graph.n_nodes:,} nodes, {files.graph.n_edges:,} edges, {n_classes} classes: {estimate}"
