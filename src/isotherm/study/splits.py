@@ -195,7 +195,8 @@ class HiddenAccuracy(NamedTuple):
 def hidden_accuracy(clf: "GraphClassifier", graph: Graph, rows: Any, known: Mapping[Any, Any]) -> HiddenAccuracy | None:
     """Hide a fifth of the seeds in turn, and find their labels by the classifier and by logistic regression alone.
 
-    The scaling and the penalty of the regression are those that find most of them, which favours it a little. None if fewer than two classes have two seeds, or if labels are not one for each seed.
+    The scaling and the penalty of the regression are those that find most of them, which favours it a little. None if
+    fewer than two classes have two seeds, or if labels are not one for each seed.
     """
     if not known or any(isinstance(label, dict | set | frozenset) for label in known.values()):
         return None
