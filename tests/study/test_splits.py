@@ -204,14 +204,13 @@ def test_a_splitter_shows_its_parameters() -> None:
     assert repr(LabelSplit(4, stratified=False, random_state=0)) == "LabelSplit(4, stratified=False, random_state=0)"
 
 
-@pytest.mark.filterwarnings("ignore::isotherm.ScaleWarning")
 def test_logistic_regression_alone_is_at_its_best() -> None:
     """Standardised, two columns that tell the classes drown in two hundred that do not."""
     rng = np.random.default_rng(0)
     codes = rng.integers(2, size=60)
     rows = np.hstack([rng.normal(size=(60, 2)) + 3 * codes[:, None], rng.normal(scale=0.05, size=(60, 200))])
-    clf = iso.VectorClassifier(k=5).fit(rows, codes)
-    found = hidden_accuracy(clf, clf.fitted_.graph, rows, dict(enumerate(codes.tolist())))
+    graph, known = Graph.from_vectors(rows, k=5), dict(enumerate(codes.tolist()))
+    found = hidden_accuracy(iso.NodeClassifier().fit(graph, known), graph, rows, known)
     standardised = make_pipeline(StandardScaler(), LogisticRegression())
     assert found is not None
     assert found.hidden == 60
