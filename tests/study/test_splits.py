@@ -204,6 +204,7 @@ def test_a_splitter_shows_its_parameters() -> None:
     assert repr(LabelSplit(4, stratified=False, random_state=0)) == "LabelSplit(4, stratified=False, random_state=0)"
 
 
+@pytest.mark.filterwarnings("ignore::isotherm.ScaleWarning")
 def test_logistic_regression_alone_is_at_its_best() -> None:
     """Standardised, two columns that tell the classes drown in two hundred that do not."""
     rng = np.random.default_rng(0)
