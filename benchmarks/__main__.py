@@ -7,11 +7,13 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
+from benchmarks.commits import measured_commit, stale
 from benchmarks.harness import Race, instruction_set, machine
 from benchmarks.page import write_page
-from benchmarks.results import HEADER, Cost, Point, Result, Run, latest, overwrite, store
+from benchmarks.results import Cost, Point, Result, Run, header, latest, overwrite, store
 
 SUITES = {
+    "default": "benchmarks.default",
     "foundation": "benchmarks.foundation",
     "laplace-learning": "benchmarks.laplace_learning",
     "processors": "benchmarks.processors",
@@ -41,7 +43,9 @@ ON_REQUEST = {"billion", "doubtful", "vectors"}  # minutes to an hour; the first
 
 def run_suite(name: str, scale: float, rounds: int) -> Run:
     """Run one suite, printing each result as it comes."""
-    run = Run(name, scale, datetime.now(UTC).date().isoformat(), machine(), isa=instruction_set())
+    run = Run(
+        name, scale, datetime.now(UTC).date().isoformat(), machine(), isa=instruction_set(), commit=measured_commit()
+    )
     races: Iterable[Race | Result | Point | Cost] = import_module(SUITES[name]).races(scale, rounds)
     for race in races:
         outcome = race.result() if isinstance(race, Race) else race
@@ -73,8 +77,9 @@ def main() -> None:
         runs = latest([kept, arguments.results], arguments.scale, SUITES)
         write_page(runs, arguments.page)
         overwrite(runs, kept)
+        print(*(f"stale: {words}" for words in stale(runs)), sep="\n")
         return
-    print(machine(), HEADER, sep="\n", flush=True)
+    print(machine(), header(), sep="\n", flush=True)
     for name in arguments.suites or (name for name in SUITES if name not in ON_REQUEST):
         store(run_suite(name, arguments.scale, arguments.rounds), arguments.results)
 

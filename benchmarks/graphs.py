@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 __all__ = [
     "CLASSES",
     "balanced_seeds",
+    "block_world",
     "communities",
     "dense_world",
     "keep",
@@ -35,6 +37,20 @@ def dense_world(scale: float = 1.0) -> tuple[csr_matrix, NDArray[np.int64]]:
     """A graph of 400,000 nodes and 9.2 million entries at full size, with heavier hubs, and 1% seeds of ten classes."""
     n, edges = int(DENSE_NODES * scale), int(DENSE_EDGES * scale)
     return _with_seeds("denser graph", kept(f"communities_{n}_{edges}", lambda: communities(n, edges)))
+
+
+def block_world(n: int, edges: int) -> tuple[csr_matrix, NDArray[np.int64], NDArray[np.int64]]:
+    """The largest connected part of a block model, the class of each node, and labels: -1, but for 1% random seeds."""
+    classes = np.random.default_rng(2).integers(CLASSES, size=n)
+    matrix = kept(f"blocks_{n}_{edges}", lambda: _blocks(n, edges, classes))
+    _, part = connected_components(matrix, directed=False)
+    rows = np.flatnonzero(part == np.bincount(part).argmax())
+    known = np.full(len(rows), -1)
+    seeds = np.random.default_rng(1).choice(len(rows), max(n // 100, 2 * CLASSES), replace=False)
+    known[seeds] = classes[rows][seeds]
+    matrix = matrix[rows][:, rows]
+    print(f"block model: {len(rows)} nodes, {matrix.nnz} entries, {CLASSES} classes, {len(seeds)} seeds", flush=True)
+    return matrix, classes[rows], known
 
 
 def _with_seeds(name: str, matrix: csr_matrix) -> tuple[csr_matrix, NDArray[np.int64]]:
@@ -90,6 +106,22 @@ def communities(n: int, edges: int, *, parts: int = 10, seed: int = 0) -> csr_ma
     first = rng.integers(parts, size=edges) * (n // parts)
     weights = np.arange(1.0, n // parts + 1) ** -0.75
     source, target = (place[first + _draw(weights, edges, rng)] for _ in range(2))
+    return _simple(source, target, n)
+
+
+def _blocks(n: int, edges: int, classes: NDArray[np.int64], *, inside: float = 0.6) -> csr_matrix:
+    """A symmetric 0/1 matrix of classes, whose degrees follow a power law.
+
+    The ends of an edge are drawn in proportion to weights. A share of the edges, ``inside``, has both in the same
+    class, the rest anywhere; loops and duplicates are dropped.
+    """
+    rng = np.random.default_rng(0)
+    weights = np.minimum((1 - rng.random(n)) ** (-1 / 1.5), 3 * np.sqrt(n))
+    source, target = (_draw(weights, edges, rng).astype(np.int32) for _ in range(2))
+    stays = rng.random(edges) < inside
+    for own in range(CLASSES):
+        members, chosen = np.flatnonzero(classes == own), np.flatnonzero(stays & (classes[source] == own))
+        target[chosen] = members[_draw(weights[members], len(chosen), rng)]
     return _simple(source, target, n)
 
 

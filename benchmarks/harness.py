@@ -36,12 +36,12 @@ class Contestant:
 
 @dataclass
 class Race:
-    """Ours against a peer, with the ratio to reach."""
+    """Ours against a peer, with the ratio to reach, if there is one."""
 
     work: str
     peer: Contestant
     ours: Contestant
-    goal: float
+    goal: float | None
 
     def run(self, rounds: int) -> None:
         for _ in range(rounds):

@@ -7,16 +7,23 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-__all__ = ["HEADER", "Cost", "Point", "Result", "Run", "latest", "overwrite", "store"]
+__all__ = ["Cost", "Point", "Result", "Run", "header", "latest", "overwrite", "store"]
 
-HEADER = "| work | peer | isotherm | isotherm needs | goal |\n|---|---|---|---|---|"
+COLUMNS = ("work", "peer", "isotherm", "isotherm needs", "goal")
+
+
+def header(with_goal: bool = True) -> str:
+    """The head of the table of results."""
+    names = COLUMNS if with_goal else COLUMNS[:-1]
+    return f"| {' | '.join(names)} |\n" + "|---" * len(names) + "|"
 
 
 @dataclass(frozen=True)
 class Result:
     """Ours against a peer, both in the same unit, turn by turn.
 
-    ``goal`` is how many times less ours has to be; below 1, ours may be more, ``1 / goal`` times at most.
+    ``goal`` is how many times less ours has to be; below 1, ours may be more, ``1 / goal`` times at most. None is
+    for races without a goal.
     """
 
     work: str
@@ -24,7 +31,7 @@ class Result:
     theirs: list[float]
     name: str
     ours: list[float]
-    goal: float
+    goal: float | None
     unit: str = "s"
 
     @property
@@ -34,36 +41,37 @@ class Result:
 
     @property
     def reached(self) -> bool:
-        return self.ratio >= self.goal
+        return self.goal is None or self.ratio >= self.goal
 
-    def row(self) -> str:
+    def row(self, with_goal: bool = True) -> str:
         """A row of the table: medians, least and greatest, ratio of the medians, spread of the ratios of each turn."""
         cells = [
             self.work,
             f"{self.peer}: {_describe(self.theirs, self.unit)}",
             f"{self.name}: {_describe(self.ours, self.unit)}",
-            self._ratio_and_spread(),
-            self._verdict(),
+            self.outcome() + self._spread(),
         ]
+        if with_goal:
+            cells.append(
+                "" if self.goal is None else f"{self.goal_in_words()}: {'reached' if self.reached else 'MISSED'}"
+            )
         return f"| {' | '.join(cells)} |"
 
     def outcome(self) -> str:
-        """The ratio and the goal, in words."""
-        ratio, words = (self.ratio, "times less") if self.goal >= 1 else (1 / self.ratio, "times as much")
-        return f"{ratio:.3g} {words}, goal {self._goal()}"
+        """The ratio, in words."""
+        return f"{self.ratio:.3g} times less" if self._is_less else f"{1 / self.ratio:.3g} times as much"
 
-    def _ratio_and_spread(self) -> str:
-        less = self.goal >= 1
-        turns = [p / o if less else o / p for p, o in zip(self.theirs, self.ours, strict=True)]
-        ratio, words = (self.ratio, "times less") if less else (1 / self.ratio, "times as much")
-        spread = f" ({min(turns):.3g} to {max(turns):.3g})" if len(turns) > 1 else ""
-        return f"{ratio:.3g} {words}{spread}"
+    def goal_in_words(self) -> str:
+        goal = self.goal or 1
+        return f"at least {goal:.3g}" if goal >= 1 else f"at most {1 / goal:.3g}"
 
-    def _verdict(self) -> str:
-        return f"{self._goal()}: {'reached' if self.reached else 'MISSED'}"
+    @property
+    def _is_less(self) -> bool:
+        return self.ratio >= 1 if self.goal is None else self.goal >= 1
 
-    def _goal(self) -> str:
-        return f"at least {self.goal:.3g}" if self.goal >= 1 else f"at most {1 / self.goal:.3g}"
+    def _spread(self) -> str:
+        turns = [p / o if self._is_less else o / p for p, o in zip(self.theirs, self.ours, strict=True)]
+        return f" ({min(turns):.3g} to {max(turns):.3g})" if len(turns) > 1 else ""
 
 
 @dataclass(frozen=True)
@@ -93,7 +101,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a suite, where and when it ran, and with which instruction set."""
+    """One run of a suite, where and when it ran, with which instruction set, and of which commit."""
 
     suite: str
     scale: float
@@ -103,6 +111,7 @@ class Run:
     points: list[Point] = field(default_factory=list)
     costs: list[Cost] = field(default_factory=list)
     isa: str = "avx512"
+    commit: str = ""
 
     def add(self, outcome: Result | Point | Cost) -> None:
         """Take in what the suite measured."""
