@@ -70,7 +70,7 @@ ON_WORKERS = {
 }
 EDGES_ONLY = {  # options that a table of vectors has no use for
     *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
-    *("edges", "max_graph_memory", "side", "nodes"),
+    *("edges", "max_graph_memory", "neighbors_key", "side", "nodes"),
 }
 
 
@@ -90,7 +90,7 @@ class Files(NamedTuple):
     seeds_layout
         How the first file of seeds is laid out.
     vectors
-        The table, if there is one.
+        The table, if there is one; or the components of cells.
     counted
         Whether weights are only counts: no column has weights, but edges occur more than once.
     features
@@ -199,7 +199,8 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges
         options = reading.for_graph(table.graph_id)
-        return read_graph_file(paths, options, format=reading.format, progress=bar.amount), None
+        read = read_graph_file(paths, options, format=reading.format, progress=bar.amount)
+        return read, read.vectors
 
 
 def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
@@ -392,6 +393,8 @@ def known_besides(files: Files | Unseeded, fitting: Fitting, job: Job) -> dict[s
 
 def _evidence(files: Files, fitting: Fitting) -> Any:
     """The argument ``evidence`` of `fit`; for the graph of a table it is the columns of the table, by default."""
+    if files.vectors is not None and files.features is not None:
+        raise UsageError(f"the file of the graph has features of its nodes already: {leave_out('features')}")
     if files.vectors is not None and fitting.evidence == "auto":
         from isotherm.probability.evidence import Evidence
 

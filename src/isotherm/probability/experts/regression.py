@@ -27,10 +27,12 @@ from isotherm.seeds import Seeds
 STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best for most bags of words
 PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
 NEGLIGIBLE = 1e-9  # smaller weights are 0
-MOST_TAUGHT = 2000  # seeds that a regression is fitted to
+MOST_TAUGHT = 2000  # seeds that choose the penalty, and that wide features are fitted to
+MOST_NUMBERS = 2 * 10**7  # seeds times columns times classes of a regression on more seeds
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
 LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
+GRADIENT = 1e-7  # length of the gradient at the minimum, relative to that without features
 CURVATURE = 0.1  # typical p (1 - p), for the preconditioner
 PROJECTED, AT_ONCE = 64, 16  # random directions that estimate row lengths, and how many are applied at once
 
@@ -97,6 +99,12 @@ class MeanFeatures:
     def _mean_rows(self, nodes: Ints, hop: int, scale: Doubles) -> Any:
         if self.average is None or not hop:
             return self.rows[nodes]
+        n, degree = len(scale), self.average.nnz / len(scale)
+        if not issparse(self.rows) and hop * n < len(nodes) * degree ** (hop - 1):  # cheaper for all nodes at once
+            mean = self.rows
+            for _ in range(hop):
+                mean = self.average @ mean
+            return scale[nodes, None] * mean[nodes]
         walk = self.average[nodes]
         for _ in range(hop - 1):
             walk = walk @ self.average
@@ -164,12 +172,15 @@ class Regression(Expert):
         self.products = _products(self.own, self.own) if self.wide and len(seeds.nodes) <= MOST_PRODUCTS else None
         self._fitted: dict[bytes, Path] = {}  # by the visible seeds
 
-    def log_probabilities(self, question: Question, blend: Doubles | None = None) -> Floats:
-        """(m, K) log-probabilities; minus infinity for a class that no visible seed has."""
+    def log_probabilities(self, question: Question, blend: Doubles | None = None, *, few: bool = False) -> Floats:
+        """(m, K) log-probabilities; minus infinity for a class that no visible seed has.
+
+        With ``few``, at most `MOST_TAUGHT` seeds teach.
+        """
         present, codes = np.unique(question.codes, return_inverse=True)
         count = self.map.rows.shape[0] if question.hidden is None else len(question.hidden)
         if len(present) > 1:
-            some = _some(codes)
+            some = _some(codes, MOST_TAUGHT if few else self._most_taught(len(present)))
             blend = self.prior if blend is None else blend
             logits = self._logits(question.visible[some], codes[some], len(present), question.hidden, blend)
             logits -= logits.max(axis=1, keepdims=True)
@@ -186,7 +197,7 @@ class Regression(Expert):
         """(penalties, h) log-likelihood of the class of each hidden seed by each penalty alone."""
         assert question.hidden is not None
         own = np.arange(len(question.hidden)), question.seeds.codes[question.hidden]
-        found = [self.log_probabilities(question, blend)[own] for blend in np.eye(len(self.strengths))]
+        found = [self.log_probabilities(question, blend, few=True)[own] for blend in np.eye(len(self.strengths))]
         for path in self._fitted.values():  # now with all penalties
             path.forget_axes()
         return np.maximum(found, np.log(LEAST))
@@ -208,11 +219,16 @@ class Regression(Expert):
         logits += bias
         return logits
 
+    def _most_taught(self, n_classes: int) -> int:
+        return MOST_TAUGHT if self.wide else max(MOST_TAUGHT, MOST_NUMBERS // (self.own.shape[1] * n_classes))
+
     def _path(self, taught: Ints, codes: Ints, n_classes: int) -> "Path":
         key = taught.tobytes()
         if key not in self._fitted:
             axes = axes_of_gram(self._gram(taught, taught)) if self.wide else axes_of_rows(self.own[taught])
-            self._fitted[key] = Path(axes, codes, n_classes)
+            some = _some(codes, MOST_TAUGHT)
+            few = None if len(some) == len(taught) else self._path(taught[some], codes[some], n_classes)
+            self._fitted[key] = Path(axes, codes, n_classes, few)
         return self._fitted[key]
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
@@ -221,12 +237,12 @@ class Regression(Expert):
         return self.products[np.ix_(left, right)]
 
 
-def _some(codes: Ints) -> Ints:
-    """Places of at most `MOST_TAUGHT` seeds, of all classes in proportion."""
-    if len(codes) <= MOST_TAUGHT:
+def _some(codes: Ints, most: int) -> Ints:
+    """Places of so many seeds at most, of all classes in proportion."""
+    if len(codes) <= most:
         return np.arange(len(codes))
     order = np.argsort(codes, kind="stable")
-    chosen = order[np.linspace(0, len(order) - 1, MOST_TAUGHT).astype(np.int64)]
+    chosen = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
     _, first = np.unique(codes, return_index=True)
     return np.union1d(chosen, first)
 
@@ -258,6 +274,10 @@ class Axes(NamedTuple):
     back: Doubles  # weights of the columns, or of the rows, are ``back @ (weights on the axes)``
     mean: Doubles  # the mean row, or the means of the Gram matrix
 
+    def coordinates(self, fitted: Weights) -> Doubles:
+        """(r + 1, K) weights of the columns on the axes, and biases in the last row."""
+        return np.vstack([self.back.T @ fitted.weights, fitted.bias + self.mean @ fitted.weights])
+
 
 def axes_of_rows(rows: Doubles) -> Axes:
     """The axes of rows (s, d); logits are ``rows @ weights + bias``."""
@@ -287,9 +307,10 @@ class Path:
     array([-2. , -0.7,  0.7,  2. ])
     """
 
-    def __init__(self, axes: Axes, codes: Ints, n_classes: int) -> None:
+    def __init__(self, axes: Axes, codes: Ints, n_classes: int, few: "Path | None" = None) -> None:
         self.axes: Axes | None = axes
         self.codes, self.n_classes = codes, n_classes
+        self._few = few  # the same on some of the rows, to start from
         self._on_axes: dict[float, Doubles] = {}  # (r + 1, K) weights on the axes, and biases, by penalty
         self._fitted: dict[float, Weights] = {}
 
@@ -298,7 +319,8 @@ class Path:
         if c not in self._fitted:
             assert self.axes is not None
             near = min(self._on_axes, key=lambda other: abs(np.log(other / c)), default=c)
-            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, self._on_axes.get(near))
+            start = self._on_axes.get(near) if self._few is None else self.axes.coordinates(self._few.fit(c))
+            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, start)
             whole = self.axes.back @ found[:-1]
             self._on_axes[c], self._fitted[c] = found, Weights(whole, found[-1] - self.axes.mean @ whole)
         return self._fitted[c]
@@ -347,7 +369,8 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
 
         return Local(value, columns.T @ (found - own) + pull, curve)
 
-    if start is None:
-        start = np.zeros((len(scale), n_classes))
-        start[-1] = np.log(own.mean(axis=0))
-    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None]))
+    plain = np.zeros((len(scale), n_classes))
+    plain[-1] = np.log(own.mean(axis=0)) / scale[-1]
+    enough = GRADIENT * float(np.linalg.norm(loss(plain).gradient))
+    begin = plain if start is None else start / scale[:, None]
+    return np.asarray(scale[:, None] * minimum(loss, begin, gradient=enough))
