@@ -45,6 +45,7 @@ def run_benchmarks(folder: Path, *arguments: str) -> list[str]:
         ("answers", 9, ()),
         ("small", 3, ()),
         ("backend", 4, ()),
+        ("cells", 4, ("anndata",)),
         ("growth", 1, ("graphlearning", "pyamg")),
     ],
 )

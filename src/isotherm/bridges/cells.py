@@ -74,14 +74,14 @@ def label_transfer(
     >>> import anndata, numpy as np, pandas as pd
     >>> import isotherm as iso
     >>> from isotherm.anndata import label_transfer
-    >>> points = np.random.default_rng(0).normal(size=(60, 2)) + np.repeat([[0, 0], [9, 9]], 30, axis=0)
-    >>> known = pd.Categorical.from_codes(np.where(np.arange(60) % 5, -1, np.repeat([0, 1], 30)), ["B cell", "T cell"])
-    >>> obs = pd.DataFrame({"cell_type": known}, index=[f"cell{i}" for i in range(60)])
+    >>> points = np.random.default_rng(0).normal(size=(200, 2)) + np.repeat([[0, 0], [9, 9]], 100, axis=0)
+    >>> known = np.where(np.arange(200) % 4, "Unknown", np.repeat(["B cell", "T cell"], 100))
+    >>> obs = pd.DataFrame({"cell_type": known}, index=[f"cell{i}" for i in range(200)])
     >>> adata = anndata.AnnData(obs=obs, obsm={"X_pca": points})
     >>> adata.obsp["connectivities"] = iso.Graph.from_vectors(points).adjacency
     >>> label_transfer(adata, "cell_type")
     >>> adata.obs["isotherm"].value_counts().to_dict()
-    {'B cell': 30, 'T cell': 30}
+    {'B cell': 100, 'T cell': 100}
     """
     cells = adata.copy() if copy else adata
     if labels not in cells.obs:
@@ -99,7 +99,7 @@ def label_transfer(
     graph = Graph.from_scipy(connectivities(cells, neighbors_key), nodes=barcodes(cells))
     rows = components(cells, neighbors_key, use_rep)
     clf = NodeClassifier("probable") if classifier is None else classifier
-    clf.fit(graph, seeds, **({} if rows is None else {"evidence": Evidence.of_table(rows)}))
+    clf.fit(graph, seeds, evidence="auto" if rows is None else Evidence.of_table(rows))
     order = getattr(cells.obs[labels].dtype, "categories", ())
     for part, entries in cell_entries(clf, key_added, order).items():
         for name, value in entries.items():
@@ -111,7 +111,7 @@ def cell_entries(clf: GraphClassifier, key: str, order: Iterable[Any] = ()) -> d
     """What a fit adds to cells: entries of ``obs``, ``obsm`` and ``uns``. Types keep this order, if it is known."""
     import pandas as pd
 
-    classes, codes = clf.classes_, clf.fitted_.outcome.codes
+    classes, codes = clf.classes_, clf.fitted_.one_label("labels_").codes
     place = {label: position for position, label in enumerate(order)}
     columns = np.argsort([place.get(label, len(place)) for label in classes.tolist()], kind="stable")
     types = pd.Categorical.from_codes(np.where(codes < 0, -1, np.argsort(columns)[codes]), classes[columns].tolist())

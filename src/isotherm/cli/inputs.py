@@ -125,6 +125,8 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
             options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
             labels_files = read_labels([labels, *reading.seeds], options, others=[edges, *reading.edges])
         graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
+        if vectors is not None and table.features is not None:
+            raise UsageError(f"{_name(edges)} has features of its nodes already: {leave_out('features')}")
         features = read_features(table, graph_file.graph, reading)
         graph_file = _with_nodes(graph_file, table, features)
         with usage_errors():
@@ -152,15 +154,16 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
 
 def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
     """The graph with the nodes of ``--nodes``, and with those of ``--features`` where most of them are nodes."""
-    graph = read.graph
+    graph, complete = read.graph, read.graph.is_packed or read.layout.format == "h5ad"
     if table.nodes is not None:
         from isotherm.io.vectors import read_node_ids
 
         with usage_errors(culprit=table.nodes):
-            if graph.is_packed:
-                raise UsageError(f"a packed graph has all its nodes: {leave_out('nodes')}, or read the files of edges")
+            if complete:
+                kind = "a packed graph" if graph.is_packed else "a file of cells"
+                raise UsageError(f"{kind} has all its nodes: {leave_out('nodes')}, or read files of edges")
             graph = graph.with_nodes(read_node_ids(table.nodes, id=None if features else table.id))
-    growing = features is not None and not graph.is_packed and graph.n_rows is None
+    growing = features is not None and not complete and graph.n_rows is None
     if features is not None and growing and features.most_are_nodes(graph):
         graph = graph.with_nodes(features.ids)
     return read._replace(graph=graph)
@@ -393,8 +396,6 @@ def known_besides(files: Files | Unseeded, fitting: Fitting, job: Job) -> dict[s
 
 def _evidence(files: Files, fitting: Fitting) -> Any:
     """The argument ``evidence`` of `fit`; for the graph of a table it is the columns of the table, by default."""
-    if files.vectors is not None and files.features is not None:
-        raise UsageError(f"the file of the graph has features of its nodes already: {leave_out('features')}")
     if files.vectors is not None and fitting.evidence == "auto":
         from isotherm.probability.evidence import Evidence
 

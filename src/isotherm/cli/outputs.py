@@ -139,9 +139,7 @@ def calibrate(clf: "GraphClassifier", results: Results, job: Job) -> None:
             clf.confidence_  # noqa: B018
 
 
-def write_results(
-    clf: "GraphClassifier", results: Results, job: Job, *, source: str = "", **facts: Any
-) -> "Summary":
+def write_results(clf: "GraphClassifier", results: Results, job: Job, *, source: str = "", **facts: Any) -> "Summary":
     """Save the classifier, write labels and summary, and return the summary; ``facts`` are more of its fields.
 
     ``source`` is the file of the graph.
@@ -153,7 +151,9 @@ def write_results(
         if results.save is not None:
             with job.stage("saving"), usage_errors(culprit=results.save):
                 clf.save(results.save, force=results.force)
-        rows = _write_cells(clf, results, job, source) if _is_cells(results.output) else _write_labels(clf, results, job)
+        rows = (
+            _write_cells(clf, results, job, source) if _is_cells(results.output) else _write_labels(clf, results, job)
+        )
         output, model = "standard output" if results.output == "-" else results.output, results.save or ""
         summary = Summary.of(clf, job.seconds, rows=rows, output=output, model=model, **facts)
         for target in ("-" if results.json else None, results.json_summary):

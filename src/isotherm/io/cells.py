@@ -140,10 +140,7 @@ def write_h5ad(source: str, target: str, added: Mapping[str, Mapping[str, Any]],
             shutil.copyfileobj(original, copy)
         copy.flush()
         with blaming(source, KIND), h5py.File(copy.name, "r+") as content:
-            obs = read_elem(content["obs"])
-            if len(obs) != len(next(iter(added["obs"].values()))):
-                raise FileError(f"{source} has {len(obs):,} cells, but the graph has other nodes too: leave them out")
-            write_elem(content, "obs", obs.assign(**added["obs"]))
+            write_elem(content, "obs", read_elem(content["obs"]).assign(**added["obs"]))
             for part in ("obsm", "uns"):
                 for name, value in added[part].items():
                     write_elem(content.require_group(part), name, value)

@@ -124,7 +124,17 @@ def read_graph(
     <Graph: 3 nodes, 2 edges, weighted>
     """
     options = Options(
-        directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands, decimal,
+        directed,
+        source,
+        target,
+        weight,
+        delimiter,
+        header,
+        max_graph_memory,
+        id,
+        encoding,
+        thousands,
+        decimal,
         neighbors_key,
     )
     return with_nodes(read_graph_file(path, options, format=format, progress=progress), nodes).graph
@@ -173,9 +183,8 @@ def read_graph_file(
         named = ", ".join(name for name, kind in FORMATS.items() if kind.attributes)
         message = "{path}: {id} is for files whose nodes have attributes ({named}), not for {format}; leave it out"
         raise FileError(message, path=file.name, id=Option("id"), named=named, format=known.name)
-    if options.neighbors_key is not None and known.name != "h5ad":
-        message = "{path}: {key} is for files of cells (.h5ad), not for {format}; leave it out"
-        raise FileError(message, path=file.name, key=Option("neighbors_key"), format=known.name)
+    if known.name != "h5ad":
+        _check_no_cells(file, options)
     try:
         reader = FORMATS[known.name].reader
         if reader is not None:
@@ -203,6 +212,7 @@ def _read_parts(names: list[str], options: Options, wanted: str | None, progress
         raise FileError("there are no files of edges: give at least one")
     table = open_parts(names, wanted, options, progress)
     file = Input(names[0])
+    _check_no_cells(file, options)
     try:
         edges = number_edges(file, table, options)
         graph = built(edges, directed=bool(options.directed))
@@ -237,6 +247,12 @@ def _isolated_edges(graph: Graph) -> int:
     ends = np.stack([graph.csr.rows, graph.csr.indices])
     alone = np.bincount(ends.ravel(), minlength=graph.n_nodes) == (1 if graph.directed else 2)
     return int(np.count_nonzero(alone[ends].all(axis=0))) // (1 if graph.directed else 2)
+
+
+def _check_no_cells(file: Input, options: Options) -> None:
+    if options.neighbors_key is not None:
+        message = "{path}: {key} is for files of cells (.h5ad), not for other graphs; leave it out"
+        raise FileError(message, path=file.name, key=Option("neighbors_key"))
 
 
 def _check_no_columns(file: Input, known: Format, options: Options) -> None:

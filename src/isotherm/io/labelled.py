@@ -155,7 +155,17 @@ def read_labelled(
     )
     files = read_labels(names, options, others=_names(edges) if seeds is not None else ())
     how = Options(
-        directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands, decimal,
+        directed,
+        source,
+        target,
+        weight,
+        delimiter,
+        header,
+        max_graph_memory,
+        id,
+        encoding,
+        thousands,
+        decimal,
         neighbors_key,
     )
     read = with_nodes(read_graph_file(edges, how, format=format, progress=progress), nodes)
