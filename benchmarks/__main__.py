@@ -20,6 +20,7 @@ SUITES = {
     "communities": "benchmarks.communities",
     "choice": "benchmarks.choice",
     "directed": "benchmarks.directed",
+    "fields": "benchmarks.fields",
     "many-classes": "benchmarks.many_classes",
     "growth": "benchmarks.growth",
     "classify": "benchmarks.classify",

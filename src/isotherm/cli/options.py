@@ -120,7 +120,7 @@ def between(*, above: float = -1, least: float = -1, below: float = 2, most: flo
 Column: TypeAlias = str | None
 Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted"]
 Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
-Side: TypeAlias = Literal["auto", "both", "source", "edges"]
+Side: TypeAlias = Literal["auto", "both", "source", "edges", "along"]
 
 Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix, a folder; - for standard input.")]
 Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
@@ -285,7 +285,8 @@ class Solving:
     ] = 1e-3
     max_iter: Annotated[int | None, option("Maximum number of iterations.", "N", validator=at_least(1))] = None
     side: Annotated[
-        Side, option("In a directed graph, copies of a node that hold seeds; or arcs as edges.", "NAME")
+        Side,
+        option("In a directed graph, copies of a node that hold seeds; arcs as edges; or walks along arcs.", "NAME"),
     ] = "auto"
     engine: Annotated[Literal["local", "dask"], option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
     scheduler: Annotated[
