@@ -16,9 +16,11 @@ NODES, ARCS, STATES = 100_000, 30, 3
 
 
 def races(scale: float = 1.0, rounds: int = 3) -> Iterator[Result | Race]:
-    """Absorption probabilities against a bar."""
+    """Absorption probabilities against a bar, and images against scikit-image."""
     warnings.simplefilter("ignore")
     yield along_arcs(scale, rounds)
+    for shape in ((512, 512), (128, 128, 128)):
+        yield image(tuple(max(8, int(side * scale)) for side in shape), rounds)
 
 
 def along_arcs(scale: float, rounds: int) -> Result:
@@ -36,3 +38,24 @@ def along_arcs(scale: float, rounds: int) -> Result:
         raise SystemExit("the probabilities of the states do not sum to one")
     work = f"fates of walks along arcs, {n:,} nodes with {ARCS} arcs, {STATES} states"
     return Result(work, "30 s", [30.0] * rounds, ours.name, ours.seconds, 1.0)
+
+
+def image(shape: tuple[int, ...], rounds: int) -> Race:
+    """A ball in noise, with a marker in it and two outside."""
+    from skimage.segmentation import random_walker as theirs
+
+    from isotherm.skimage import random_walker as ours
+
+    centre, rng = [side // 2 for side in shape], np.random.default_rng(0)
+    squares = sum((places - middle) ** 2 for places, middle in zip(np.indices(shape), centre, strict=True))
+    data = (squares < (min(shape) / 4) ** 2) + 0.15 * rng.normal(size=shape)
+    markers = np.zeros(shape, int)
+    markers.flat[[0, -1]] = 1
+    markers[tuple(centre)] = 2
+    work = f"random_walker on {' x '.join(map(str, shape))} pixels"
+    peer = Contestant("scikit-image, cg_j", lambda: theirs(data, markers))
+    race = Race(work, peer, Contestant("isotherm.skimage", lambda: ours(data, markers)), goal=1.0)
+    race.run(rounds)
+    if np.mean(race.ours.result != race.peer.result) > 0.01:
+        raise SystemExit("more than one pixel in a hundred differs from scikit-image: this is no race")
+    return race

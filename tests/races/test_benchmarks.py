@@ -43,7 +43,7 @@ def run_benchmarks(folder: Path, *arguments: str) -> list[str]:
         ("grid", 2, ("pyamg",)),
         ("directed", 4, ()),
         ("answers", 9, ()),
-        ("fields", 1, ()),
+        ("fields", 3, ("skimage",)),
         ("small", 3, ()),
         ("backend", 4, ()),
         ("cells", 4, ("anndata",)),

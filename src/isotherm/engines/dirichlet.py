@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.engines import ENGINES, engine_of
-from isotherm.equilibrium.along import ALONG, check_along
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import ALONG, SolveOptions, check_along
 from isotherm.equilibrium.problem import Problem, warn_about_unreached
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.errors import Option, ParameterError

@@ -17,16 +17,13 @@ from scipy.sparse import csr_array, diags_array
 from scipy.sparse.csgraph import breadth_first_order
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import ALONG_OR_EDGES, SolveOptions, check_along
 from isotherm.equilibrium.solvers.system import Solution, largest_ratio
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
 
-ALONG = "along"
-BICGSTAB = "bicgstab"
 MOST_ITERATIONS = 10_000
 CHECKED = 10  # iterations between two estimates of the error
-_SIDES = {"side": Option("side", ALONG), "edges": Option("side", "edges")}
 TINY = np.finfo(np.float64).tiny
 
 
@@ -92,7 +89,7 @@ def solve_along(
     """The temperatures (n, k) of walks along arcs; NaN where no seed can be reached."""
     check_along(options)
     if graph.is_packed:
-        raise ParameterError("{side} is for graphs in memory: use {edges} for packed ones", **_SIDES)
+        raise ParameterError("{side} is for graphs in memory: use {edges} for packed ones", **ALONG_OR_EDGES)
     began = time.perf_counter()
     walk = Walk.of(graph, seeds, weights)
     target = np.column_stack([walk.R @ values, np.ones(len(walk.interior))])
@@ -125,19 +122,16 @@ def solve_along(
     residual = float(largest_ratio(np.abs(search.residual()[:, :-1]).max(axis=0, initial=0), spread))
     seconds = time.perf_counter() - began
     converged = tol is not None and bound <= tol
-    return Solution(temperatures, BICGSTAB, iterations, residual, bound, bound, converged, seconds)
-
-
-def check_along(options: SolveOptions) -> None:
-    """Refuse other engines and solvers, which only symmetric systems have."""
-    for name, usual in (("engine", "local"), ("solver", "auto")):
-        if getattr(options, name) != usual:
-            message = "{side} is solved in this process by BiCGSTAB: leave out {other}, or use {edges}"
-            raise ParameterError(message, other=Option(name), **_SIDES)
+    return Solution(temperatures, "bicgstab", iterations, residual, bound, bound, converged, seconds)
 
 
 class _Search:
     """BiCGSTAB on ``(I - Q) x = b`` for several columns at once, of which the last one is the number of steps."""
+
+    _r: Doubles  # residual as the recurrence has it, the vector that it is kept orthogonal to, and the direction
+    _shadow: Doubles
+    _p: Doubles
+    _rho: Doubles
 
     def __init__(self, walk: Walk, target: Doubles, x: Doubles) -> None:
         self.walk, self.target, self.x = walk, target, x
@@ -183,7 +177,7 @@ class _Search:
 
 def _dots(left: Doubles, right: Doubles) -> Doubles:
     """The inner product of each pair of columns."""
-    return np.einsum("nk,nk->k", left, right)
+    return np.asarray(np.einsum("nk,nk->k", left, right))
 
 
 def _ratio(above: Doubles, below: Doubles) -> Doubles:

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
-from isotherm.equilibrium.along import ALONG
+from isotherm.equilibrium.options import ALONG
 from isotherm.equilibrium.solvers.system import OutputRows
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Csr, Graph

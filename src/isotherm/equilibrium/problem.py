@@ -16,9 +16,8 @@ import numpy as np
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
-from isotherm.equilibrium.along import ALONG, BICGSTAB, solve_along
 from isotherm.equilibrium.lifting import Lifting, lift
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import ALONG, SolveOptions
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver, Source, System, prepare
 from isotherm.equilibrium.solvers.system import OutputRows, keep_within, of_true_spread
 from isotherm.errors import Option, Worded, warn
@@ -148,6 +147,8 @@ def solve_in_blocks(
 ) -> Iterator[tuple[slice, Solution]]:
     """Solve block by block, for when all columns together would take too much memory."""
     if problem.along:
+        from isotherm.equilibrium.along import solve_along  # few fits follow arcs
+
         for part in column_blocks(problem.columns, None):
             yield (
                 part,
@@ -274,7 +275,7 @@ def _warn_about_error(solution: Solution, tol: float) -> None:
 
     remedy = (
         "raise {max_iter} or {more}"
-        if solution.solver in ("cg", BICGSTAB)
+        if solution.solver in ("cg", "bicgstab")
         else "use {auto}, or raise {max_iter} or {more}"
     )
     message = (

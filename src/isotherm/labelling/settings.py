@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from isotherm.engines import ENGINES
-from isotherm.equilibrium.along import ALONG, check_along
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import ALONG, SolveOptions, check_along
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.errors import Option, ParameterError
 from isotherm.labelling.rules import DECISIONS, HEAT_RULE, RULES, Decision, Rule

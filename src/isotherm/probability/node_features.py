@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from isotherm.arrays import Doubles, Floats
-from isotherm.equilibrium.along import ALONG
 from isotherm.equilibrium.averages import reached_moments
 from isotherm.equilibrium.lifting import lift
+from isotherm.equilibrium.options import ALONG
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import row_sums
 from isotherm.seeds import Seeds
