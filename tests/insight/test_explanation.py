@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from problems import Problem, dense, harmonic, problems
 
 import isotherm as iso
+from isotherm.choices import SideName
 from isotherm.insight import paths
 
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
@@ -25,7 +26,7 @@ def shares_of(explanation: iso.Explanation, seeds: list[Any]) -> NDArray[np.floa
 @given(problem=problems())
 @quiet
 @pytest.mark.parametrize("side", ["both", "source"])
-def test_shares_equal_those_of_dense_elimination(problem: Problem, side: str) -> None:
+def test_shares_equal_those_of_dense_elimination(problem: Problem, side: SideName) -> None:
     graph, n = problem.graph, problem.graph.n_nodes
     clf = iso.DirichletClassifier(side=side, tol=1e-6).fit(graph, problem.labels)
     held, one_hot = problem.nodes, np.eye(len(problem.nodes))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -295,7 +295,7 @@ def communities(unit: float) -> iso.Graph:
     return iso.Graph.from_edges(source, target, unit * rng.lognormal(size=len(source)), nodes=range(600))
 
 
-def evidence_of(kind: str) -> Evidence | str:
+def evidence_of(kind: str) -> Evidence | Literal["spectral"]:
     features = np.random.default_rng(1).normal(size=(600, 5)) + np.eye(3, 5)[np.arange(600) % 3]
     return "spectral" if kind == "structure" else Evidence(features, clustered=kind == "table")
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from isotherm.choices import MissingName
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
@@ -66,7 +67,7 @@ def read_labelled(
     several: bool = False,
     unknown: str | Sequence[str] = (),
     normalise_labels: bool = False,
-    missing: str = "raise",
+    missing: MissingName = "raise",
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - as in read_graph

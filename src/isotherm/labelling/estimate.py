@@ -12,7 +12,7 @@ from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
 from isotherm.labelling.outcomes import needed_memory
 from isotherm.labelling.settings import Settings
-from isotherm.probability.evidence import structure_is_cheap
+from isotherm.probability.evidence import has_room
 
 BASE = 150 << 20  # bytes of the process itself
 NODE = 80  # bytes for each node besides blocks and classes: degrees, scales, masks, codes
@@ -55,7 +55,7 @@ def estimate_fit(graph: Graph, n_classes: int, settings: Settings, *, confidence
     width, itemsize = kernels.width(columns + 1), 4 if single else 8
     memory = BASE + rows * (4 * width * itemsize + NODE)
     kept = needed_memory(graph.n_nodes, n_classes) <= settings.allowed_memory
-    if kept and structure_is_cheap(graph, n_classes):
+    if kept and has_room(graph, n_classes):
         memory += STRUCTURE * graph.n_nodes
     memory += graph.n_nodes * (CLASS * n_classes if kept else BEST)
     if graph.directed:
