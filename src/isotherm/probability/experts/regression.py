@@ -220,7 +220,7 @@ class Regression(Expert):
         return logits
 
     def _most_taught(self, n_classes: int) -> int:
-        return MOST_TAUGHT if self.wide else max(MOST_TAUGHT, MOST_NUMBERS // (self.own.shape[1] * n_classes))
+        return MOST_TAUGHT if self.wide else max(MOST_TAUGHT, MOST_NUMBERS // max(1, self.own.shape[1] * n_classes))
 
     def _path(self, taught: Ints, codes: Ints, n_classes: int) -> "Path":
         key = taught.tobytes()
@@ -351,7 +351,6 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
     penalty = np.append(np.full(len(squares), 1 / c), 0)  # biases, in the last row, are free
     scale = 1 / np.sqrt(CURVATURE * np.append(squares, len(rows)) + penalty)
     columns, penalty = np.column_stack([rows, np.ones(len(rows))]) * scale, (penalty * scale**2)[:, None]
-    short = columns.astype(np.float32)  # enough for directions, which the gradient corrects
     own = np.zeros((len(codes), n_classes))
     own[np.arange(len(codes)), codes] = 1
 
@@ -363,13 +362,10 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
         found, pull = powers / sums, penalty * x
         value = float(np.log(sums).sum() - np.vdot(logits, own) + np.vdot(pull, x) / 2)
 
-        shares = found.astype(np.float32)
-
         def curve(step: Doubles) -> Doubles:
-            change = short @ step.astype(np.float32)
-            change *= shares
-            change -= shares * change.sum(axis=1, keepdims=True)
-            return np.asarray(short.T @ change + penalty * step)
+            change = found * (columns @ step)
+            change -= found * change.sum(axis=1, keepdims=True)
+            return np.asarray(columns.T @ change + penalty * step)
 
         return Local(value, columns.T @ (found - own) + pull, curve)
 
