@@ -1,10 +1,12 @@
 """What both classifiers of graphs share: their results, and all that can be done with a fit."""
 
+import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from threading import Lock, RLock
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 from weakref import WeakKeyDictionary
 
@@ -39,6 +41,8 @@ if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
     from isotherm.choices import FrameName, SuggestPolicy
     from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explainer, Explanation
+
+LOGGER = logging.getLogger("isotherm")
 
 # The lock of each classifier. It is not in the classifier, which can so be pickled and copied; a copy has its own.
 _TURNS: WeakKeyDictionary["GraphClassifier", AbstractContextManager[bool]] = WeakKeyDictionary()
@@ -84,12 +88,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         evidence: Evidence | None = None,
         before: Fit | None = None,
     ) -> Self:
+        began = perf_counter()
         if progress is not None or not self.verbose:
-            return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=progress))
-        from isotherm.labelling.progress import error_bar
+            fit = fit_graph(graph, seeds, settings, evidence, before=before, progress=progress)
+        else:
+            from isotherm.labelling.progress import error_bar
 
-        with error_bar(self.tol) as bar:
-            return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=bar))
+            with error_bar(self.tol) as bar:
+                fit = fit_graph(graph, seeds, settings, evidence, before=before, progress=bar)
+        if LOGGER.isEnabledFor(logging.INFO):
+            from isotherm.labelling.report import Report  # few log
+
+            Report.of(fit, type(self).__name__, {"total": perf_counter() - began}).log()
+        return self._hold(fit)
 
     def _hold(self, fit: Fit) -> Self:
         """Store a fit."""

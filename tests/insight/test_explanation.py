@@ -13,6 +13,7 @@ from problems import Problem, dense, harmonic, problems
 import isotherm as iso
 from isotherm.choices import SideName
 from isotherm.insight import paths
+from isotherm.paper.block_model import stochastic_block_model
 
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 
@@ -149,3 +150,15 @@ def test_an_unknown_node_is_named() -> None:
     clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     with pytest.raises(ValueError, match="1 node is not in the graph: 99"):
         clf.explain(99)
+
+
+def test_known_class_sizes_have_a_row() -> None:
+    graph = stochastic_block_model([60, 60], 0.2, 0.05, np.random.default_rng(1))
+    seeds = {node: "a" if node < 60 else "b" for node in range(0, 120, 3)}
+    plain = iso.NodeClassifier().fit(graph, seeds)
+    sized = iso.NodeClassifier(class_sizes={"a": 0.4}).fit(graph, seeds)
+    added = sized.explain(1).experts["class sizes"]
+    logits, before = (np.log(clf.predict_proba()[1]) for clf in (sized, plain))
+    assert added["b"] - added["a"] == pytest.approx(np.diff(logits - before)[0])
+    assert "class sizes" in str(sized.explain(1))
+    assert "class sizes" not in plain.explain(1).experts

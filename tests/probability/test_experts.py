@@ -135,6 +135,16 @@ def test_a_path_of_penalties_is_that_of_scikit_learn(world: Any) -> None:
     np.testing.assert_allclose(mean.weights, 0.25 * fits[0].weights + 0.75 * fits[1].weights, atol=1e-12)
 
 
+def test_the_seeds_that_teach_do_not_depend_on_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regression, "MOST_TAUGHT", 40)
+    rng = np.random.default_rng(3)
+    rows, codes = rng.normal(size=(200, 5)), np.repeat([0, 1, 2, 3], [150, 40, 7, 3])
+    chosen = regression._some(rows, codes)
+    assert np.bincount(codes[chosen]).tolist() == [30, 10, 7, 3]
+    order = rng.permutation(200)
+    assert sorted(order[regression._some(rows[order], codes[order])]) == chosen.tolist()
+
+
 def test_hidden_seeds_choose_the_penalty() -> None:
     """Columns of noise need a strong penalty, one clear column a weak one."""
     rng, blends = np.random.default_rng(0), []

@@ -15,7 +15,7 @@ from isotherm.arrays import Doubles, Mask
 
 LARGE = 10**8  # multiplications in a product; from here on several threads pay
 MOST_STEPS, MOST_PRODUCTS = 50, 100  # of Newton's method, and of conjugate gradient in each step
-GRADIENT = 1e-10  # length of the gradient at the minimum, by default relative to that at the start
+GRADIENT = 1e-10  # length of the gradient at the minimum, relative to that at the start
 DECREASE, LEAST_SIZE = 1e-4, 1e-6  # least decrease, relative to the slope, and least fraction of a step
 
 
@@ -38,10 +38,10 @@ def fitting_threads(work: int = 0) -> AbstractContextManager[Any]:
     return _libraries().limit(limits=None if work >= LARGE else 1, user_api="blas")
 
 
-def minimum(loss: Loss, start: Doubles, *, gradient: float | None = None) -> Doubles:
+def minimum(loss: Loss, start: Doubles, gradient: float = GRADIENT) -> Doubles:
     """The point near ``start``, an array of any shape, where a loss is least.
 
-    ``gradient`` is the length of the gradient that counts as 0, for a start that may be near the minimum.
+    Its gradient is at most ``gradient`` times as long as that at the start.
 
     >>> bowl = lambda x: Local(float(np.vdot(x - 3, x - 3)), 2 * (x - 3), lambda step: 2 * step)
     >>> minimum(bowl, np.zeros(2))
@@ -49,12 +49,11 @@ def minimum(loss: Loss, start: Doubles, *, gradient: float | None = None) -> Dou
     """
     x, here = start, loss(start)
     first = float(np.linalg.norm(here.gradient))
-    enough = GRADIENT * first if gradient is None else gradient
     for _ in range(MOST_STEPS):
         length = float(np.linalg.norm(here.gradient))
-        if length <= enough:
+        if length <= gradient * first:
             break
-        step, size = _newton_step(here, max(min(0.1, np.sqrt(length / first)), enough / length / 2)), 1.0
+        step, size = _newton_step(here, min(0.1, np.sqrt(length / first))), 1.0
         slope = DECREASE * float(np.vdot(here.gradient, step))
         while not (there := _far(loss, x + size * step)).value <= here.value + size * slope:
             size /= 2

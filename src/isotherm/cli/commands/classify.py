@@ -90,7 +90,7 @@ def classify(
             results,
             job,
             source=edges,
-            layouts=files.layouts,
+            files=files.layouts,
             repeated_edges_counted=files.counted,
             warnings=job.warnings,
             hidden_seeds=hidden and hidden._asdict(),

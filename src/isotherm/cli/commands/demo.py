@@ -113,7 +113,7 @@ def _debian(folder: Path) -> tuple[Path, Path]:
         clf.fit(packages.graph, known, progress=bar.errors(1e-3))
     hidden = clf.reached_.copy()
     hidden[clf.seeds_.nodes] = False
-    print(Summary.of(clf, job.seconds).text(MOST))
+    print(Summary.of_classifier(clf, job.seconds).text(MOST))
     for part in (_accuracy, _sections, _extremes):
         print(f"\n{part(clf, packages.labels, hidden)}")
     return _written(folder, clf)

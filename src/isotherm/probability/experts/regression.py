@@ -12,6 +12,7 @@ loss is nearly diagonal. Scaled by it, Newton's method with conjugate gradient n
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,12 +28,12 @@ from isotherm.seeds import Seeds
 STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best for most bags of words
 PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
 NEGLIGIBLE = 1e-9  # smaller weights are 0
-MOST_TAUGHT = 2000  # seeds that choose the penalty, and that wide features are fitted to
-MOST_NUMBERS = 2 * 10**7  # seeds times columns times classes of a regression on more seeds
+MOST_TAUGHT, LEAST_TAUGHT = 2000, 10  # seeds that a regression is fitted to: about as many, and so many of each class
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
 LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
-GRADIENT = 1e-7  # length of the gradient at the minimum, relative to that without features
+LARGE = 100_000  # numbers of a matrix; beyond, products with the curvature are in single precision
+GRADIENT = 1e-7  # length of the gradient where a fit ends, relative to that at the start
 CURVATURE = 0.1  # typical p (1 - p), for the preconditioner
 PROJECTED, AT_ONCE = 64, 16  # random directions that estimate row lengths, and how many are applied at once
 
@@ -99,12 +100,6 @@ class MeanFeatures:
     def _mean_rows(self, nodes: Ints, hop: int, scale: Doubles) -> Any:
         if self.average is None or not hop:
             return self.rows[nodes]
-        n, degree = len(scale), self.average.nnz / len(scale)
-        if not issparse(self.rows) and hop * n < len(nodes) * degree ** (hop - 1):  # cheaper for all nodes at once
-            mean = self.rows
-            for _ in range(hop):
-                mean = self.average @ mean
-            return scale[nodes, None] * mean[nodes]
         walk = self.average[nodes]
         for _ in range(hop - 1):
             walk = walk @ self.average
@@ -170,19 +165,22 @@ class Regression(Expert):
         if not self.wide:
             self.own = np.asarray(self.own.toarray() if issparse(self.own) else self.own, dtype=np.float64)
         self.products = _products(self.own, self.own) if self.wide and len(seeds.nodes) <= MOST_PRODUCTS else None
+        self.pool = _some(self.own, seeds.codes)
         self._fitted: dict[bytes, Path] = {}  # by the visible seeds
 
-    def log_probabilities(self, question: Question, blend: Doubles | None = None, *, few: bool = False) -> Floats:
-        """(m, K) log-probabilities; minus infinity for a class that no visible seed has.
+    @cached_property
+    def _axes(self) -> "Axes":
+        """The principal axes of the seeds that a regression is fitted to; they serve whichever seeds are hidden."""
+        return axes_of_gram(self._gram(self.pool, self.pool)) if self.wide else axes_of_rows(self.own[self.pool])
 
-        With ``few``, at most `MOST_TAUGHT` seeds teach.
-        """
-        present, codes = np.unique(question.codes, return_inverse=True)
+    def log_probabilities(self, question: Question, blend: Doubles | None = None) -> Floats:
+        """(m, K) log-probabilities; minus infinity for a class that no visible seed has."""
+        taught = np.flatnonzero(np.isin(self.pool, question.visible))  # places in the pool
+        present, codes = np.unique(question.seeds.codes[self.pool[taught]], return_inverse=True)
         count = self.map.rows.shape[0] if question.hidden is None else len(question.hidden)
         if len(present) > 1:
-            some = _some(codes, MOST_TAUGHT if few else self._most_taught(len(present)))
             blend = self.prior if blend is None else blend
-            logits = self._logits(question.visible[some], codes[some], len(present), question.hidden, blend)
+            logits = self._logits(taught, codes, len(present), question.hidden, blend)
             logits -= logits.max(axis=1, keepdims=True)
             logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         else:
@@ -197,7 +195,7 @@ class Regression(Expert):
         """(penalties, h) log-likelihood of the class of each hidden seed by each penalty alone."""
         assert question.hidden is not None
         own = np.arange(len(question.hidden)), question.seeds.codes[question.hidden]
-        found = [self.log_probabilities(question, blend, few=True)[own] for blend in np.eye(len(self.strengths))]
+        found = [self.log_probabilities(question, blend)[own] for blend in np.eye(len(self.strengths))]
         for path in self._fitted.values():  # now with all penalties
             path.forget_axes()
         return np.maximum(found, np.log(LEAST))
@@ -211,24 +209,18 @@ class Regression(Expert):
         weights, bias = self._path(taught, codes, n_classes).mean(self.strengths, blend)
         if self.wide:
             if asked is not None and self.products is not None:
-                return self._gram(asked, taught) @ weights + bias
-            weights = self.own[taught].T @ weights
+                return self._gram(asked, self.pool) @ weights + bias
+            weights = self.own[self.pool].T @ weights
         if asked is not None:
             return self.own[asked] @ weights + bias
         logits = self.map.logits(weights)
         logits += bias
         return logits
 
-    def _most_taught(self, n_classes: int) -> int:
-        return MOST_TAUGHT if self.wide else max(MOST_TAUGHT, MOST_NUMBERS // max(1, self.own.shape[1] * n_classes))
-
     def _path(self, taught: Ints, codes: Ints, n_classes: int) -> "Path":
         key = taught.tobytes()
         if key not in self._fitted:
-            axes = axes_of_gram(self._gram(taught, taught)) if self.wide else axes_of_rows(self.own[taught])
-            some = _some(codes, MOST_TAUGHT)
-            few = None if len(some) == len(taught) else self._path(taught[some], codes[some], n_classes)
-            self._fitted[key] = Path(axes, codes, n_classes, few)
+            self._fitted[key] = Path(self._axes.at(taught), codes, n_classes)
         return self._fitted[key]
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
@@ -237,14 +229,19 @@ class Regression(Expert):
         return self.products[np.ix_(left, right)]
 
 
-def _some(codes: Ints, most: int) -> Ints:
-    """Places of so many seeds at most, of all classes in proportion."""
-    if len(codes) <= most:
+def _some(rows: Rows, codes: Ints) -> Ints:
+    """Places of about `MOST_TAUGHT` seeds, of all classes in proportion, but `LEAST_TAUGHT` of each if it has so many.
+
+    They are evenly spaced in the order of a projection of their rows (s, d), whatever the order of the seeds.
+    """
+    if len(codes) <= MOST_TAUGHT:
         return np.arange(len(codes))
-    order = np.argsort(codes, kind="stable")
-    chosen = order[np.linspace(0, len(order) - 1, most).astype(np.int64)]
-    _, first = np.unique(codes, return_index=True)
-    return np.union1d(chosen, first)
+    order = np.lexsort([rows @ random_directions(rows)[:, 0], codes])
+    counts = np.bincount(codes)
+    wanted = np.minimum(np.maximum(counts * MOST_TAUGHT // len(codes), LEAST_TAUGHT), counts)
+    parts = np.split(order, np.cumsum(counts)[:-1])
+    chosen = [part[np.arange(many) * len(part) // max(many, 1)] for part, many in zip(parts, wanted, strict=True)]
+    return np.sort(np.concatenate(chosen))
 
 
 def _products(left: Any, right: Any) -> Doubles:
@@ -274,9 +271,10 @@ class Axes(NamedTuple):
     back: Doubles  # weights of the columns, or of the rows, are ``back @ (weights on the axes)``
     mean: Doubles  # the mean row, or the means of the Gram matrix
 
-    def coordinates(self, fitted: Weights) -> Doubles:
-        """(r + 1, K) weights of the columns on the axes, and biases in the last row."""
-        return np.vstack([self.back.T @ fitted.weights, fitted.bias + self.mean @ fitted.weights])
+    def at(self, places: Ints) -> "Axes":
+        """Some of the rows; their principal axes are about the same."""
+        rows = self.rows[places]
+        return self._replace(rows=rows, squares=np.einsum("sr,sr->r", rows, rows))
 
 
 def axes_of_rows(rows: Doubles) -> Axes:
@@ -307,10 +305,9 @@ class Path:
     array([-2. , -0.7,  0.7,  2. ])
     """
 
-    def __init__(self, axes: Axes, codes: Ints, n_classes: int, few: "Path | None" = None) -> None:
+    def __init__(self, axes: Axes, codes: Ints, n_classes: int) -> None:
         self.axes: Axes | None = axes
         self.codes, self.n_classes = codes, n_classes
-        self._few = few  # the same on some of the rows, to start from
         self._on_axes: dict[float, Doubles] = {}  # (r + 1, K) weights on the axes, and biases, by penalty
         self._fitted: dict[float, Weights] = {}
 
@@ -319,8 +316,7 @@ class Path:
         if c not in self._fitted:
             assert self.axes is not None
             near = min(self._on_axes, key=lambda other: abs(np.log(other / c)), default=c)
-            start = self._on_axes.get(near) if self._few is None else self.axes.coordinates(self._few.fit(c))
-            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, start)
+            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, self._on_axes.get(near))
             whole = self.axes.back @ found[:-1]
             self._on_axes[c], self._fitted[c] = found, Weights(whole, found[-1] - self.axes.mean @ whole)
         return self._fitted[c]
@@ -351,6 +347,7 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
     penalty = np.append(np.full(len(squares), 1 / c), 0)  # biases, in the last row, are free
     scale = 1 / np.sqrt(CURVATURE * np.append(squares, len(rows)) + penalty)
     columns, penalty = np.column_stack([rows, np.ones(len(rows))]) * scale, (penalty * scale**2)[:, None]
+    light = columns.astype(np.float32) if columns.size > LARGE else columns  # the curvature need not be exact
     own = np.zeros((len(codes), n_classes))
     own[np.arange(len(codes)), codes] = 1
 
@@ -361,16 +358,16 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
         sums = powers.sum(axis=1, keepdims=True)
         found, pull = powers / sums, penalty * x
         value = float(np.log(sums).sum() - np.vdot(logits, own) + np.vdot(pull, x) / 2)
+        chances = found.astype(light.dtype)
 
         def curve(step: Doubles) -> Doubles:
-            change = found * (columns @ step)
-            change -= found * change.sum(axis=1, keepdims=True)
-            return np.asarray(columns.T @ change + penalty * step)
+            change = chances * (light @ step.astype(light.dtype))
+            change -= chances * change.sum(axis=1, keepdims=True)
+            return np.asarray(light.T @ change + penalty * step)
 
         return Local(value, columns.T @ (found - own) + pull, curve)
 
-    plain = np.zeros((len(scale), n_classes))
-    plain[-1] = np.log(own.mean(axis=0)) / scale[-1]
-    enough = GRADIENT * float(np.linalg.norm(loss(plain).gradient))
-    begin = plain if start is None else start / scale[:, None]
-    return np.asarray(scale[:, None] * minimum(loss, begin, gradient=enough))
+    if start is None:
+        start = np.zeros((len(scale), n_classes))
+        start[-1] = np.log(own.mean(axis=0))
+    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None], GRADIENT))
