@@ -99,9 +99,21 @@ def test_an_element_of_an_unknown_type(tmp_path: Path) -> None:
             read_graph(tmp_path / "m.mat")
 
 
+def test_a_matrix_that_announces_an_imaginary_part_it_lacks(tmp_path: Path) -> None:
+    """SciPy crashes on it where another variable follows."""
+    for last in ({}, {"y": np.eye(4)}):
+        savemat(tmp_path / "m.mat", {"A": sp.csc_array(CLUB), **last})
+        content = bytearray((tmp_path / "m.mat").read_bytes())
+        content[145] |= 8
+        (tmp_path / "m.mat").write_bytes(content)
+        with pytest.raises(FileError, match=r"m\.mat"):
+            read_graph(tmp_path / "m.mat")
+
+
 @pytest.mark.parametrize("compressed", [False, True])
 def test_a_valid_mat_of_many_kinds(tmp_path: Path, compressed: bool) -> None:
     cells = np.array(["text", np.eye(2), np.zeros((0, 0))], dtype=object)
-    content = {"A": sp.csc_array(CLUB), "note": "é", "cells": cells, "record": {"x": 1, "name": "a longer text"}}
+    record = {"x": 1, "name": "a longer text", "z": sp.csc_array(1j * CLUB)}
+    content = {"A": sp.csc_array(CLUB), "note": "é", "cells": cells, "record": record, "w": np.eye(2) * 1j}
     savemat(tmp_path / "m.mat", content, do_compression=compressed)
     assert read_graph(tmp_path / "m.mat").n_nodes == 34

@@ -43,6 +43,7 @@ HDF = b"\x89HDF"
 MAT_HEADER = 128  # bytes
 MAT_TYPES = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18)  # integers, floats and texts in the elements of MATLAB files
 MAT_FLAGS, MAT_MATRIX, MAT_COMPRESSED = 6, 14, 15
+MAT_SPARSE, MAT_NUMERIC, MAT_COMPLEX = 5, range(6, 16), 1 << 11  # in the flags of a matrix
 LABEL_NAMES = ("names_labels", "labels_names", "label_names")  # in folders of NetSet
 MODEL = "isotherm"  # the array that only a saved classifier has
 SAVE = "save a matrix with scipy.sparse.save_npz, or the arrays row, col and n"
@@ -369,17 +370,30 @@ def _check_elements(handle: BinaryIO, budget: Budget) -> None:
 def _check_element(stream: BinaryIO, end: int, order: Literal["little", "big"]) -> None:
     """Check the tags up to a place, one after the other, as SciPy reads them; those of a matrix follow its own."""
     place = stream.tell()
+    due = 0  # elements of the present matrix that have to come before another matrix
     while place + 8 <= end:
         kind, size = (int.from_bytes(stream.read(4), order) for _ in range(2))
-        if kind == MAT_MATRIX:
+        if kind == MAT_MATRIX and not due:
             if size and stream.read(8) != b"".join(each.to_bytes(4, order) for each in (MAT_FLAGS, 8)):
                 raise ValueError("a matrix does not begin with its kind")
+            due = _parts(int.from_bytes(stream.read(4), order)) if size else 0
             place = stream.seek(place + (24 if size else 8))
             continue
         small = kind >> 16  # up to 4 bytes are stored in the tag itself
         if kind & 0xFFFF not in MAT_TYPES or small > 4 or (not small and size > end - place - 8):
             raise ValueError(f"an element has the type {kind & 0xFFFF} and {small or size} bytes")
         place = stream.seek(place + 8 + (0 if small else size + -size % 8))
+        due = max(due - 1, 0)
+    if due:
+        raise ValueError(f"a matrix lacks {due} of its elements")
+
+
+def _parts(flags: int) -> int:
+    """How many elements follow the flags of a matrix: its shape, its name, and its numbers."""
+    kind, has_imaginary = flags & 0xFF, bool(flags & MAT_COMPLEX)
+    if kind == MAT_SPARSE:
+        return 5 + has_imaginary
+    return 3 + has_imaginary if kind in MAT_NUMERIC else 0
 
 
 def _is_matrix(value: Any) -> bool:
