@@ -22,6 +22,7 @@ SUITES = {
     "communities": "benchmarks.communities",
     "choice": "benchmarks.choice",
     "directed": "benchmarks.directed",
+    "fields": "benchmarks.fields",
     "many-classes": "benchmarks.many_classes",
     "growth": "benchmarks.growth",
     "classify": "benchmarks.classify",
@@ -32,13 +33,14 @@ SUITES = {
     "small": "benchmarks.small",
     "billion": "benchmarks.billion",
     "vectors": "benchmarks.vectors",
+    "cells": "benchmarks.cells",
     "cluster": "benchmarks.cluster",
     "layout": "benchmarks.layout",
     "explorer": "benchmarks.explorer",
     "backend": "benchmarks.backend",
 }
 EPILOGUE = "How right the labels are is measured by: python -m benchmarks accuracy --help"
-ON_REQUEST = {"billion", "doubtful", "vectors"}  # minutes to an hour; the first needs 35 GB of disk
+ON_REQUEST = {"billion", "cells", "doubtful", "vectors"}  # minutes to an hour; the first needs 35 GB of disk
 
 
 def run_suite(name: str, scale: float, rounds: int) -> Run:

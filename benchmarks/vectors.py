@@ -98,7 +98,7 @@ def _ours(task: Task, shown: Labels) -> Any:
     return iso.NodeClassifier().fit(task.graph, shown, evidence=task.evidence)
 
 
-def _calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
+def calibration_error(confidence: NDArray[np.float64], right: NDArray[np.bool_]) -> float:
     """How far confidence is from the share of right labels, in groups by confidence."""
     group = np.minimum((confidence * GROUPS).astype(int), GROUPS - 1)
     gaps = np.bincount(group, confidence, GROUPS) - np.bincount(group, right, GROUPS)
@@ -209,7 +209,7 @@ def _wrong(task: Task, method: str, per_class: int, draw: int, kept: dict[tuple[
         if method == OURS:
             model = _ours(task, shown)
             right = model.labels_[hidden] == task.labels[hidden]
-            error = _calibration_error(model.confidence_[hidden], right)
+            error = calibration_error(model.confidence_[hidden], right)
             _keep((task.name, CALIBRATION, per_class, draw), 100 * error, kept)
         else:
             right = METHODS[method](task, shown)[hidden] == task.labels[hidden]

@@ -32,8 +32,9 @@ def test_every_python_example_has_its_output() -> None:
 
 @pytest.mark.parametrize(("code", "output"), EXAMPLES)
 def test_an_example_works_as_pasted(
-    code: str, output: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    code: str, output: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.chdir(tmp_path)  # an example may write files
     monkeypatch.setattr(logging.root, "handlers", [])  # an example may choose its own, but not for later tests
     try:
         exec(compile(code, "example", "exec"), {"__name__": "__main__"})

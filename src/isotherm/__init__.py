@@ -35,6 +35,7 @@ __all__ = [
     "VectorClassifier",
     "WholeGraph",
     "ZeroRowWarning",
+    "absorption_probabilities",
     "cross_val_score",
     "explore",
     "load",
@@ -49,7 +50,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from isotherm.dirichlet_classifier import DirichletClassifier
-    from isotherm.engines.dirichlet import solve_dirichlet
+    from isotherm.engines.dirichlet import absorption_probabilities, solve_dirichlet
     from isotherm.equilibrium.problem import UnreachedWarning
     from isotherm.equilibrium.solvers import Solution
     from isotherm.equilibrium.unconverged import ConvergenceWarning
@@ -94,6 +95,7 @@ _HOMES = {
     "VectorClassifier": "vector_classifier",
     "WholeGraph": "labelling.inputs",
     "ZeroRowWarning": "graphs.neighbours",
+    "absorption_probabilities": "engines.dirichlet",
     "cross_val_score": "study.splits",
     "explore": "node_classifier",
     "load": "node_classifier",

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 RuleName: TypeAlias = Literal["centered", "relative", "vanilla", "weighted"]
 DecisionName: TypeAlias = Literal["balanced", "probable"]
 SolverName: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
-SideName: TypeAlias = Literal["source", "both", "edges"]
+SideName: TypeAlias = Literal["source", "both", "edges", "along"]
 EngineName: TypeAlias = Literal["local", "dask"]
 StopName: TypeAlias = Literal["error", "labels"]
 EvidenceName: TypeAlias = Literal["auto", "spectral", "compatibility"]

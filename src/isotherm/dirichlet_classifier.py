@@ -43,10 +43,10 @@ class DirichletClassifier(GraphClassifier):
         ``solver="sweeps", tol=None, max_iter=10``, the setting of the paper's experiments.
     max_iter : int, optional
         Most iterations allowed.
-    side : {"source", "both", "edges"}
+    side : {"source", "both", "edges", "along"}
         How a directed graph is read. ``source`` is the paper's way: a bipartite graph of 2n nodes, with seeds and
         labels on the source copies. ``both`` holds seeds on both copies and averages their scores. ``edges`` ignores
-        the direction of arcs.
+        the direction of arcs. ``along`` follows them: a node has the mean temperature of the nodes that it points to.
     engine, n_threads : {"local", "dask"}, int or None
         Where to solve, here or on the Dask cluster of the current `distributed.Client` (see docs/cluster.md), and with
         how many threads; by default ``ISOTHERM_THREADS``, or all cores.

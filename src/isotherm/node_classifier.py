@@ -51,7 +51,7 @@ class NodeClassifier(GraphClassifier):
         as to suspect an honest node. It changes labels, not probabilities.
     solver, tol, max_iter
         How equilibrium is found, and how accurately; see :class:`DirichletClassifier`.
-    side : {"edges", "source", "both"}
+    side : {"edges", "source", "both", "along"}
         How a directed graph is read: by default, arcs are read as edges; see :class:`DirichletClassifier`.
     engine, n_threads, max_memory
         Where to solve, with how many threads, and how much memory results may take; see :class:`DirichletClassifier`.

@@ -324,4 +324,12 @@ def test_the_examples_of_the_help_work_as_printed(run: Run, module: ModuleType) 
     lines = module.EXAMPLES.split("Examples:")[1].splitlines()
     if module is classify:
         assert run("pack", "edges.csv", "-o", "graph.iso", "-q").status == 0
+        _write_cells("cells.h5ad")
     work_as_printed(run, (line.replace("labels.csv", "truth.csv") if "evaluate" in line else line for line in lines))
+
+
+def _write_cells(name: str) -> None:
+    anndata, pd = pytest.importorskip("anndata"), pytest.importorskip("pandas")
+    obs = pd.DataFrame({"cell_type": ["B", None, None, "T"]}, index=list("abcd"))
+    path = csr_array(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
+    anndata.AnnData(obs=obs, obsp={"connectivities": path}).write_h5ad(name)

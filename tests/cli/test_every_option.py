@@ -133,6 +133,7 @@ PROBES = {
     "--metric": probe("--metric", "cosine"),
     "--min-confidence": probe("--min-confidence", "0.9"),
     "--multi-label": probe("--multi-label", says="one label each"),
+    "--neighbors-key": probe("--neighbors-key", "nothing"),
     "--no-browser": probe("--no-browser"),
     "--no-confidence": probe("--no-confidence"),
     "--no-peers": probe("--no-peers"),

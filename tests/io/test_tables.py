@@ -28,7 +28,7 @@ def save(frame: pl.DataFrame, path: Path) -> Path:
 
 @pytest.mark.parametrize("name", WRITERS)
 def test_columns_are_found_by_name(tmp_path: Path, name: str) -> None:
-    graph, layout = read_graph_file(
+    graph, layout, _ = read_graph_file(
         save(EDGES.select("weight", "target", "source"), tmp_path / name), Options(directed=True)
     )
     assert graph.adjacency.toarray().tolist() == [[0, 1, 0], [0, 0, 2], [4, 0, 0]]

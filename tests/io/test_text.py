@@ -62,7 +62,7 @@ ROWS = [(u, v, str(w)) for (u, v), w in TRIANGLE.items()]
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore:.*the numbers in 'z' are not read:isotherm.FileWarning")
 def test_layout_is_detected(save: Save, name: str, content: str, layout: str) -> None:
-    graph, found = read_graph_file(save(name, content))
+    graph, found, _ = read_graph_file(save(name, content))
     columns = [str(column) if column else "none" for column in found.roles.values()]
     assert layout.split(", ") == [*columns, "yes" if found.header else "no", str(found).rpartition("=")[2]]
     if "none" in layout:

@@ -45,8 +45,10 @@ def run_benchmarks(folder: Path, *arguments: str) -> list[str]:
         ("grid", 2, ("pyamg",)),
         ("directed", 4, ()),
         ("answers", 6, ()),
+        ("fields", 3, ("skimage",)),
         ("small", 3, ()),
         ("backend", 4, ()),
+        ("cells", 4, ("anndata",)),
         ("growth", 1, ("graphlearning", "pyamg")),
     ],
 )

@@ -70,7 +70,7 @@ ON_WORKERS = {
 }
 EDGES_ONLY = {  # options that a table of vectors has no use for
     *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
-    *("edges", "max_graph_memory", "side", "nodes"),
+    *("edges", "max_graph_memory", "neighbors_key", "side", "nodes"),
 }
 
 
@@ -105,7 +105,7 @@ class Files(NamedTuple):
     seeds_layout
         How the first file of seeds is laid out.
     vectors
-        The table, if there is one.
+        The table, if there is one; or the components of cells.
     counted
         Whether weights are only counts: no column has weights, but edges occur more than once.
     features
@@ -140,6 +140,8 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
             options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
             labels_files = read_labels([labels, *reading.seeds], options, others=[edges, *reading.edges])
         graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
+        if vectors is not None and table.features is not None:
+            raise UsageError(f"{_name(edges)} has features of its nodes already: {leave_out('features')}")
         features = read_features(table, graph_file.graph, reading)
         graph_file = _with_nodes(graph_file, table, features)
         with usage_errors():
@@ -167,15 +169,16 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
 
 def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
     """The graph with the nodes of ``--nodes``, and with those of ``--features`` where most of them are nodes."""
-    graph = read.graph
+    graph, complete = read.graph, read.graph.is_packed or read.layout.format == "h5ad"
     if table.nodes is not None:
         from isotherm.io.vectors import read_node_ids
 
         with usage_errors(culprit=table.nodes):
-            if graph.is_packed:
-                raise UsageError(f"a packed graph has all its nodes: {leave_out('nodes')}, or read the files of edges")
+            if complete:
+                kind = "a packed graph" if graph.is_packed else "a file of cells"
+                raise UsageError(f"{kind} has all its nodes: {leave_out('nodes')}, or read files of edges")
             graph = graph.with_nodes(read_node_ids(table.nodes, id=None if features else table.id))
-    growing = features is not None and not graph.is_packed and graph.n_rows is None
+    growing = features is not None and not complete and graph.n_rows is None
     if features is not None and growing and features.most_are_nodes(graph):
         graph = graph.with_nodes(features.ids)
     return read._replace(graph=graph)
@@ -214,7 +217,8 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges
         options = reading.for_graph(table.graph_id)
-        return read_graph_file(paths, options, format=reading.format, progress=bar.amount), None
+        read = read_graph_file(paths, options, format=reading.format, progress=bar.amount)
+        return read, read.vectors
 
 
 def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":

@@ -248,6 +248,7 @@ class Reading(LabelReading, EdgeReading):
     max_graph_memory: Annotated[
         str | None, option("Memory for the graph, such as 4GB; by default what is free.", "SIZE")
     ] = None
+    neighbors_key: Annotated[str | None, option("In .h5ad files, which neighbour graph of the cells.", "NAME")] = None
 
     def for_labels(self) -> dict[str, Any]:
         """Arguments of `LabelOptions`; labels have the encoding of the edges, unless theirs is given."""
@@ -259,7 +260,7 @@ class Reading(LabelReading, EdgeReading):
 
         most = None if self.max_graph_memory is None else in_bytes(self.max_graph_memory, "--max-graph-memory")
         given = {name: value for name, value in self.for_edges().items() if name != "format"}
-        return Options(**given, max_memory=most, id=id_column)
+        return Options(**given, max_memory=most, id=id_column, neighbors_key=self.neighbors_key)
 
 
 @Parameter(name="*", group=READING)
@@ -293,7 +294,7 @@ class Solving:
     max_iter: Annotated[int | None, option("Maximum number of iterations.", "N", validator=at_least(1))] = None
     side: Annotated[
         Literal["auto", SideName],
-        option("In a directed graph, copies of a node that hold seeds; or arcs as edges.", "NAME"),
+        option("In a directed graph, copies of a node that hold seeds; arcs as edges; or walks along arcs.", "NAME"),
     ] = "auto"
     engine: Annotated[EngineName, option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
     scheduler: Annotated[
@@ -447,7 +448,7 @@ def names_of(*groups: type[Any]) -> list[str]:
 
 
 # Options about a graph without seeds, or about the table that it is made of.
-UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory")
+UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory", "neighbors_key")
 
 
 def listed(text: str) -> list[str]:

@@ -86,7 +86,25 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
         raise UsageError("--json and --json-summary - are the same: give one of them")
     if results.json and results.output == "-":
         raise UsageError("--json and the table are both for standard output: name a file with --output")
+    if _is_cells(results.output):
+        _check_cells(results, sources[0], several=several, confidence=confidence)
     _check_result_files(results, sources)
+
+
+def _is_cells(name: str) -> bool:
+    return name.lower().endswith(".h5ad")
+
+
+def _check_cells(results: Results, source: str, *, several: bool, confidence: bool) -> None:
+    """Refuse to write a file of cells if none is read, and options that are for rows of a table."""
+    output = results.output
+    if not _is_cells(source):
+        raise UsageError(f"{output} would be a copy of a file of cells, but {source} is not one: write to a .csv file")
+    rows = ("output_format", "safe_cells", "probabilities", "temperatures", "only_unlabelled", "min_confidence")
+    unfit = [*(name for name in changed_options(results) if name in rows), *["multi_label"] * several]
+    for name in [*unfit, *["no_confidence"] * (not confidence)]:
+        why = "is for a table, and a file of cells has all labels and probabilities"
+        raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or write to a .csv file")
 
 
 def _check_result_files(results: Results, sources: Sequence[str]) -> None:
@@ -95,7 +113,10 @@ def _check_result_files(results: Results, sources: Sequence[str]) -> None:
     from isotherm.io.models import check_model
 
     with usage_errors(OUTPUT):
-        check_output(results.output, force=results.force, format=results.output_format)
+        if _is_cells(results.output):
+            check_target(results.output, force=results.force)
+        else:
+            check_output(results.output, force=results.force, format=results.output_format)
         if results.json_summary is not None:
             check_target(results.json_summary, force=results.force)
         if results.save is not None:
@@ -120,9 +141,18 @@ def calibrate(clf: "GraphClassifier", results: Results, job: Job) -> None:
 
 
 def write_results(
-    clf: "GraphClassifier", results: Results, job: Job, *, files: "Mapping[str, FileRead]", **facts: Any
+    clf: "GraphClassifier",
+    results: Results,
+    job: Job,
+    *,
+    files: "Mapping[str, FileRead]",
+    source: str = "",
+    **facts: Any,
 ) -> "Summary":
-    """Save the classifier, write labels and summary, and return the summary; ``facts`` are more of its fields."""
+    """Save the classifier, write labels and summary, and return the summary; ``facts`` are more of its fields.
+
+    ``source`` is the file of the graph.
+    """
     from isotherm.cli.reports.summary import Summary
     from isotherm.files import writing
 
@@ -130,7 +160,9 @@ def write_results(
         if results.save is not None:
             with job.stage("saving"), usage_errors(culprit=results.save):
                 clf.save(results.save, force=results.force)
-        rows = _write_labels(clf, results, job)
+        rows = (
+            _write_cells(clf, results, job, source) if _is_cells(results.output) else _write_labels(clf, results, job)
+        )
         output, model = "standard output" if results.output == "-" else results.output, results.save or ""
         facts |= {"layouts": {name: str(file) for name, file in files.items()}}
         facts |= {"columns_read": {name: file.columns for name, file in files.items()}}
@@ -140,6 +172,16 @@ def write_results(
                 with usage_errors(), writing(target, force=results.force) as file:
                     file.write(summary.json())
     return summary
+
+
+def _write_cells(clf: "GraphClassifier", results: Results, job: Job, source: str) -> int:
+    """Write a copy of a file of cells with the labels in it."""
+    with job.stage("writing"), usage_errors(OUTPUT):
+        from isotherm.bridges.cells import KEY, cell_entries
+        from isotherm.io.cells import write_h5ad
+
+        write_h5ad(source, results.output, cell_entries(clf, KEY), force=results.force)
+        return clf.graph_.n_nodes
 
 
 def _write_labels(clf: "GraphClassifier", results: Results, job: Job) -> int:

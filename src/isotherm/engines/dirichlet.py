@@ -1,6 +1,6 @@
 """The Dirichlet problem as one public function: given the temperatures of some nodes, find those of all nodes."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,12 @@ from numpy.typing import ArrayLike
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.choices import EngineName, SideName, SolverName
 from isotherm.engines import ENGINES, engine_of
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import ALONG, SolveOptions, check_along
 from isotherm.equilibrium.problem import Problem, warn_about_unreached
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph, as_graph
+from isotherm.seeds import as_seeds
 
 
 def solve_dirichlet(
@@ -46,8 +47,9 @@ def solve_dirichlet(
         Largest number of iterations.
     start : ndarray of the shape of the result, optional
         Temperatures to start from; by default the mean of the known ones.
-    side : {"both", "source", "edges"}
-        For a directed graph: which copies of the nodes are held at the known temperatures.
+    side : {"both", "source", "edges", "along"}
+        For a directed graph: which copies of the nodes are held at the known temperatures; or arcs are edges; or each
+        node has the mean temperature of the nodes that it points to.
     engine : {"local", "dask"}
         Where to solve: in this process, or on the Dask cluster that this process is connected to.
     n_threads : int, optional
@@ -71,6 +73,8 @@ def solve_dirichlet(
         if value not in choices:
             wanted = ", ".join(map(repr, choices))
             raise ParameterError("{given}, but it must be one of {wanted}", given=Option(name, value), wanted=wanted)
+    if side == ALONG:
+        check_along(SolveOptions(solver=solver, engine=engine))
     graph = as_graph(graph)
     nodes, known = _known_temperatures(graph, values)
     columns = known[:, None] if known.ndim == 1 else known
@@ -80,6 +84,50 @@ def solve_dirichlet(
     solution = engine_of(options).solve(Problem.of(graph, nodes, columns, side=side), options, start=start)
     warn_about_unreached(solution.temperatures)
     return solution.temperatures.astype(np.float64).reshape(graph.n_nodes, *known.shape[1:])
+
+
+def absorption_probabilities(
+    T: object, terminal: Mapping[Any, Any] | Iterable[Any], *, tol: float = 1e-8, max_iter: int | None = None
+) -> Doubles:
+    """The probability of each terminal state, for a random walk from each node along the arcs.
+
+    Parameters
+    ----------
+    T : sparse matrix, array or directed graph
+        Transition probabilities: row i has those of the steps from node i. Rows need not sum to one: weights do too.
+    terminal : mapping or list of nodes
+        Where walks end: ``{node: state}``, or nodes of which each is a state by itself.
+    tol : float
+        Largest error, relative to the spread of the probabilities of a state. It is a bound, not a guess.
+    max_iter : int, optional
+        Largest number of iterations; a warning tells the error if they were not enough.
+
+    Returns
+    -------
+    ndarray of shape (n, K)
+        Rows sum to one. States are in sorted order, or in the order of the list. Rows are NaN where no terminal node
+        can be reached, with a warning; steps to such nodes are left out.
+
+    Examples
+    --------
+    A gambler with one of three coins wins each with probability 0.6, and ends with none or with three:
+
+    >>> import isotherm as iso
+    >>> T = np.array([[1, 0, 0, 0], [0.4, 0, 0.6, 0], [0, 0.4, 0, 0.6], [0, 0, 0, 1]])
+    >>> iso.absorption_probabilities(T, {0: "ruin", 3: "win"})[1].round(3)
+    array([0.526, 0.474])
+    """
+    graph = T if isinstance(T, Graph) else as_graph(Graph.from_scipy(T, directed=True))
+    if isinstance(terminal, Mapping):
+        seeds = as_seeds(terminal, graph, None)
+        nodes, values = seeds.nodes, seeds.values(slice(None))
+    else:
+        given = graph.index(list(terminal))
+        nodes, values = np.sort(given), np.eye(len(given))[np.argsort(given)]
+    options = SolveOptions(tol=tol, max_iter=max_iter)
+    solution = engine_of(options).solve(Problem.of(graph, nodes, values, side=ALONG), options)
+    warn_about_unreached(solution.temperatures)
+    return np.asarray(solution.temperatures, np.float64)
 
 
 def _known_temperatures(graph: Graph, values: Mapping[Any, Any] | ArrayLike) -> tuple[Ints, Doubles]:

@@ -78,7 +78,7 @@ def _applies(before: Problem, solution: Solution, after: Problem, options: Solve
     """Whether the times to absorption are known, and only seeds that are held can have changed."""
     known = solution.times is not None and solution.converged and options.tol is not None
     measured = solution.residual > 0 and 0 < solution.error < np.inf
-    alike = before.side == after.side and not before.lifting.directed
+    alike = before.side == after.side and not after.along and not before.lifting.directed
     return known and measured and alike and np.array_equal(_soft(before), _soft(after))
 
 

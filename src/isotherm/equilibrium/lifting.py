@@ -4,7 +4,8 @@
 node has a copy as source and a copy as destination, and an arc joins the source copy of its start to the destination
 copy of its end. With ``side="source"`` seeds are held, and temperatures read, on source copies only. With
 ``side="both"`` they are held on both copies, and the temperature of a node is the mean of its two. With
-``side="edges"`` there are no copies: arcs are read as edges.
+``side="edges"`` there are no copies: arcs are read as edges. With ``side="along"`` walks follow the arcs, which no
+symmetric matrix describes; see ``along.py``.
 
 *Soft seeds.* A seed of finite weight ``w`` is not held at its temperatures. It is joined to an additional node, its
 ground, which is held instead. The weight of this edge is ``w`` times the degree of the seed, so that a random
@@ -20,7 +21,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
+from isotherm.equilibrium.options import ALONG
 from isotherm.equilibrium.solvers.system import OutputRows
+from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 
@@ -109,6 +112,9 @@ def lift(
      [3. 0. 6.]
      [0. 6. 0.]]
     """
+    if side == ALONG and graph.directed:
+        message = "{along} has no explanations, suggestions and certificates: use {edges} for them"
+        raise ParameterError(message, along=Option("side", ALONG), edges=Option("side", "edges"))
     graph = graph.edges_only if side == "edges" else graph
     whole, held = (graph, seeds) if weights is None else _grounded(graph, seeds, weights, side)
     both = graph.directed and side == "both"

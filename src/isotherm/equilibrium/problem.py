@@ -17,7 +17,7 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.lifting import Lifting, lift
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import ALONG, SolveOptions
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver, Source, System, prepare
 from isotherm.equilibrium.solvers.system import OutputRows, keep_within, of_true_spread
 from isotherm.errors import Option, Worded, warn
@@ -46,7 +46,7 @@ class Problem:
     values: Values  # a function, because all columns together may take too much memory
     columns: int
     weights: Doubles | None = None  # (s,) how far the values are trusted; infinite (the default) where a node is held
-    side: str = "both"  # "both", "source" or "edges": the copies of a directed graph's nodes that are held and read
+    side: str = "both"  # how a directed graph is read: see ``lifting.py``, and ``along.py`` for "along"
     source: Doubles | None = None  # (n, columns) inflow F of heat at each node, without effect at the boundary
 
     @classmethod
@@ -67,6 +67,11 @@ class Problem:
     def of_seeds(cls, graph: Graph, seeds: Seeds, side: str) -> "Problem":
         """One column for each class: its seeds are held at 1, all others at 0."""
         return cls(graph, seeds.nodes, seeds.values, seeds.n_classes, weights=seeds.weights, side=side)
+
+    @property
+    def along(self) -> bool:
+        """Whether walks follow arcs, so that the system is not symmetric."""
+        return self.side == ALONG and self.graph.directed
 
     @cached_property
     def lifting(self) -> Lifting:
@@ -141,6 +146,22 @@ def solve_in_blocks(
     problem: Problem, options: SolveOptions, *, start: Floats | None = None, prepare: Prepare = local_solver
 ) -> Iterator[tuple[slice, Solution]]:
     """Solve block by block, for when all columns together would take too much memory."""
+    if problem.along:
+        from isotherm.equilibrium.along import solve_along  # few fits follow arcs
+
+        for part in column_blocks(problem.columns, None):
+            yield (
+                part,
+                solve_along(
+                    problem.graph,
+                    problem.nodes,
+                    problem.values(part),
+                    options,
+                    weights=problem.weights,
+                    start=None if start is None else start[:, part],
+                ),
+            )
+        return
     lifting, system = problem.lifting, problem.system
     solver = prepare(system, options, 1 if problem.source is not None else problem.columns)
     begin = None if start is None else lifting.start(start)
@@ -252,7 +273,11 @@ def joined(parts: list[Solution], tol: float | None) -> Solution:
 def _warn_about_error(solution: Solution, tol: float) -> None:
     from isotherm.equilibrium.unconverged import ConvergenceWarning
 
-    remedy = "raise {max_iter} or {more}" if solution.solver == "cg" else "use {auto}, or raise {max_iter} or {more}"
+    remedy = (
+        "raise {max_iter} or {more}"
+        if solution.solver in ("cg", "bicgstab")
+        else "use {auto}, or raise {max_iter} or {more}"
+    )
     message = (
         "{solver} stopped after {iterations} iterations with an error of about {error:.2g} of the spread of the "
         "temperatures, above {tol}: " + remedy

@@ -25,6 +25,7 @@ class Options:
     encoding: str | None = None
     thousands: bool = False
     decimal: str | None = None
+    neighbors_key: str | None = None
 
     @property
     def picks(self) -> dict[str, Pick | bool]:

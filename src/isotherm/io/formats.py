@@ -43,6 +43,7 @@ FORMATS: dict[str, Kind] = {
     "gml": Kind((".gml",), reader="attribute_formats:read_gml", labels="attribute_formats:gml_labels", attributes=True),
     "pajek": Kind((".net", ".pajek"), reader="numbered_formats:read_pajek"),
     "mat": Kind((".mat",), compressible=False, reader="matrices:read_mat", labels="matrices:mat_labels"),
+    "h5ad": Kind((".h5ad",), compressible=False, reader="cells:read_h5ad", labels="cells:h5ad_labels"),
     "netset": Kind((), compressible=False, reader="matrices:read_netset", labels="matrices:netset_labels"),
     "metis": Kind((".graph", ".metis"), reader="numbered_formats:read_metis"),
     "iso": Kind((".iso",), compressible=False, reader="matrices:read_packed"),

@@ -23,16 +23,17 @@ FEW_EDGES = 4
 RARE = 0.05  # share of the edges that are isolated
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-Reader = Callable[[Input, Options], tuple[Graph, Layout]]
+Reader = Callable[[Input, Options], tuple[Graph, Layout] | tuple[Graph, Layout, Any]]
 
 LOGGER = logging.getLogger("isotherm")
 
 
 class GraphFile(NamedTuple):
-    """A graph that was read, and how its file is laid out."""
+    """A graph that was read, how its file is laid out, and the vectors that it joins, if the file has them."""
 
     graph: Graph
     layout: Layout
+    vectors: Any = None
 
 
 def read_graph(
@@ -50,6 +51,7 @@ def read_graph(
     thousands: bool = False,
     decimal: str | None = None,
     nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
+    neighbors_key: str | None = None,
     max_graph_memory: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
@@ -67,6 +69,7 @@ def read_graph(
     ``.net``                               Pajek; ids are the labels of vertices if all differ, else numbers from 1.
     ``.xlsx``                              The first sheet of an Excel file, as a table.
     ``.graph`` ``.metis``                  The METIS format; ids count from 1.
+    ``.h5ad``                              Cells of AnnData, and their neighbour graph; ids are barcodes.
     ``.iso``                               A packed graph, a folder that is mapped into memory; see `pack_edges`.
     =====================================  =========================================================================
 
@@ -90,7 +93,7 @@ def read_graph(
         Whether the first row of delimited text names the columns.
     format
         Overrides the suffix: csv, tsv, text, parquet, arrow, xlsx, mtx, npz, mat, graphml, gexf, gml, pajek, metis,
-        netset or iso.
+        h5ad, netset or iso.
     id
         In GraphML, GEXF and GML, the attribute of nodes that is their id, such as ``name`` in files of igraph.
     encoding
@@ -101,6 +104,8 @@ def read_graph(
         The decimal sign of weights; "," for 1.033,17.
     nodes
         Further nodes, which may have no edges: their ids, or a table of them.
+    neighbors_key
+        In h5ad files, which neighbour graph, as scanpy calls it.
     max_graph_memory
         The bytes that the graph may take, estimated from the numbers of nodes and edges; by default what is free, also
         in the container of this process. A larger graph is refused before it takes them.
@@ -122,7 +127,18 @@ def read_graph(
     <Graph: 3 nodes, 2 edges, weighted>
     """
     options = Options(
-        directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands, decimal
+        directed,
+        source,
+        target,
+        weight,
+        delimiter,
+        header,
+        max_graph_memory,
+        id,
+        encoding,
+        thousands,
+        decimal,
+        neighbors_key,
     )
     read = with_nodes(read_graph_file(path, options, format=format, progress=progress), nodes)
     LOGGER.info("%s: %s; %s", path, read.layout, read.graph)
@@ -172,6 +188,8 @@ def read_graph_file(
         named = ", ".join(name for name, kind in FORMATS.items() if kind.attributes)
         message = "{path}: {id} is for files whose nodes have attributes ({named}), not for {format}; leave it out"
         raise FileError(message, path=file.name, id=Option("id"), named=named, format=known.name)
+    if known.name != "h5ad":
+        _check_no_cells(file, options)
     try:
         reader = FORMATS[known.name].reader
         if reader is not None:
@@ -199,6 +217,7 @@ def _read_parts(names: list[str], options: Options, wanted: str | None, progress
         raise FileError("there are no files of edges: give at least one")
     table = open_parts(names, wanted, options, progress)
     file = Input(names[0])
+    _check_no_cells(file, options)
     try:
         edges = number_edges(file, table, options)
         graph = built(edges, directed=bool(options.directed))
@@ -233,6 +252,12 @@ def _isolated_edges(graph: Graph) -> int:
     ends = np.stack([graph.csr.rows, graph.csr.indices])
     alone = np.bincount(ends.ravel(), minlength=graph.n_nodes) == (1 if graph.directed else 2)
     return int(np.count_nonzero(alone[ends].all(axis=0))) // (1 if graph.directed else 2)
+
+
+def _check_no_cells(file: Input, options: Options) -> None:
+    if options.neighbors_key is not None:
+        message = "{path}: {key} is for files of cells (.h5ad), not for other graphs; leave it out"
+        raise FileError(message, path=file.name, key=Option("neighbors_key"))
 
 
 def _check_no_columns(file: Input, known: Format, options: Options) -> None:

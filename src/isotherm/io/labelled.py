@@ -83,6 +83,7 @@ def read_labelled(
     thousands: bool = False,
     decimal: str | None = None,
     nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
+    neighbors_key: str | None = None,
     max_graph_memory: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Graph, dict[Any, Any] | Seeds]:
@@ -100,7 +101,7 @@ def read_labelled(
     seeds
         The known labels, as for `read_seeds`; of several files, the last one that names a node counts. By default the
         labels are read from the file of the graph, if its format has them.
-    directed, source, target, weight, thousands, decimal, nodes, id, max_graph_memory, progress
+    directed, source, target, weight, thousands, decimal, nodes, neighbors_key, id, max_graph_memory, progress
         As for `read_graph`.
     node, label, probability, several, unknown, normalise_labels
         As for `read_seeds`.
@@ -158,7 +159,18 @@ def read_labelled(
     )
     files = read_labels(names, options, others=_names(edges) if seeds is not None else ())
     how = Options(
-        directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands, decimal
+        directed,
+        source,
+        target,
+        weight,
+        delimiter,
+        header,
+        max_graph_memory,
+        id,
+        encoding,
+        thousands,
+        decimal,
+        neighbors_key,
     )
     read = with_nodes(read_graph_file(edges, how, format=format, progress=progress), nodes)
     found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")

@@ -201,7 +201,7 @@ def read_seeds_file(
     known = format_of(path, format)
     file = Input(path, known.compression, None, encoding)
     if FORMATS[known.name].labels is not None:
-        return _attribute_of_nodes(file, known.name, label, id)
+        return _attribute_of_nodes(file, known.name, label, id, unknown, normalise=normalise_labels)
     if known.name == "communities":
         return SeedsFile(file.name, read_communities(file, several=several), Layout(known.name))
     if known.name not in TABLES:
@@ -263,12 +263,18 @@ def _by_values(
 
 def _meant(path: str, rows: list[Row], unknown: str | Sequence[str], *, normalise: bool) -> list[Row]:
     """Rows without labels that stand for a missing one, with a warning unless the caller listed them."""
+    meant = _meant_labels(path, [row.label for row in rows], unknown, normalise=normalise)
+    return [row._replace(label=meant[row.label]) for row in rows if row.label in meant]
+
+
+def _meant_labels(path: str, labels: list[Any], unknown: str | Sequence[str], *, normalise: bool) -> dict[Any, Any]:
+    """What each label means, without those that stand for a missing one."""
     words = {normal_label(word) for word in (unknown.split(",") if isinstance(unknown, str) else unknown)}
-    rows = [row for row in rows if normal_label(row.label) not in words]
-    missing = [row for row in rows if isinstance(row.label, str) and is_missing_word(row.label)]
+    labels = [label for label in labels if normal_label(label) not in words]
+    missing = [label for label in labels if isinstance(label, str) and is_missing_word(label)]
     if missing:
-        found = sorted({row.label for row in missing})
-        rows = [row for row in rows if row.label not in found]
+        found = sorted(set(missing))
+        labels = [label for label in labels if label not in found]
         names, count = ", ".join(map(shorten, found)), f"{len(missing):,} row{'s' * (len(missing) > 1)}"
         message = "{path}: {count} with the label {names} left out, because that means a missing label; {remedy}"
         remedy = Worded(
@@ -276,16 +282,26 @@ def _meant(path: str, rows: list[Row], unknown: str | Sequence[str], *, normalis
             unknown=Option("unknown", ",".join(found)),
         )
         warn(FileWarning(message, path=path, count=count, names=names, remedy=remedy))
-    if not rows:
+    if not labels:
         raise FileError(f"{path} has no seeds: every label is empty or means a missing one; fill some in")
-    return [row._replace(label=normal_label(row.label)) for row in rows] if normalise else rows
+    return {label: normal_label(label) if normalise else label for label in labels}
 
 
-def _attribute_of_nodes(file: Input, name: str, label: Pick, id: Pick) -> SeedsFile:  # noqa: A002
+def _attribute_of_nodes(
+    file: Input,
+    name: str,
+    label: Pick,
+    id: Pick,  # noqa: A002
+    unknown: str | Sequence[str],
+    *,
+    normalise: bool,
+) -> SeedsFile:
     """Labels in a file of a graph."""
     reader = FORMATS[name].labels
     assert reader is not None
-    seeds, attribute = imported(reader)(file, Options(id=id), label)
+    found, attribute = imported(reader)(file, Options(id=id), label)
+    meant = _meant_labels(file.name, list(found.values()), unknown, normalise=normalise)
+    seeds = {node: meant[label] for node, label in found.items() if label in meant}
     return SeedsFile(file.name, seeds, Layout(name, attribute=attribute))
 
 

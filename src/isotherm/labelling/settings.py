@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from isotherm.engines import ENGINES
-from isotherm.equilibrium.options import SolveOptions
+from isotherm.equilibrium.options import ALONG, SolveOptions, check_along
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.errors import Option, ParameterError
 from isotherm.labelling.rules import DECISIONS, HEAT_RULE, RULES, Decision, Rule
@@ -17,7 +17,7 @@ from isotherm.labelling.rules import DECISIONS, HEAT_RULE, RULES, Decision, Rule
 CHOICES: dict[str, tuple[str | None, ...]] = {
     "calibration": ("auto", None),
     "solver": tuple(SOLVERS),
-    "side": ("source", "both", "edges"),
+    "side": ("source", "both", "edges", ALONG),
     "stop": ("error", "labels"),
     "engine": tuple(ENGINES),
 }
@@ -96,6 +96,8 @@ class Settings:
         chosen |= {"solver": solving.solver, "engine": solving.engine}
         for name, value in chosen.items():
             _check(name, value, value in CHOICES[name], _one_of(CHOICES[name]))
+        if self.side == ALONG:
+            check_along(solving)
         if self.class_weight is not None:
             _check_by_label("class_weight", self.class_weight, math.inf, "positive numbers")
         if self.class_sizes is not None:

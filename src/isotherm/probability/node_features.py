@@ -14,6 +14,7 @@ from scipy.sparse import csr_array, diags_array
 from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.averages import reached_moments
 from isotherm.equilibrium.lifting import lift
+from isotherm.equilibrium.options import ALONG
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import row_sums
 from isotherm.seeds import Seeds
@@ -97,6 +98,8 @@ def over_neighbours(weights: csr_array, values: Floats) -> Doubles:
 
 def _count_neighbours(graph: Graph, side: str) -> Doubles:
     """Effective number of neighbours of each node; in a directed graph, along outgoing arcs, or on both sides."""
+    if side == ALONG and graph.directed:
+        return effective_number(graph.csr.indptr, graph.csr.weights)
     lifting = lift(graph, np.empty(0, np.int64), side=side)
     indptr, _, weights = lifting.conductance
     return lifting.copies(effective_number(indptr, weights)).sum(axis=0)
@@ -130,6 +133,10 @@ def _direct_heat(graph: Graph, seeds: Seeds, side: str) -> csr_array:
     neighbour of a source copy is a seed.) The matrix is symmetric, so only the rows of seeds are read.
     """
     held = seeds.held
+    if side == ALONG and graph.directed:
+        sums = graph.csr.sums
+        steps = diags_array(1 / np.where(sums > 0, sums, np.inf)) @ graph.csr.to_scipy()
+        return csr_array(steps @ _held_values(seeds, graph.n_nodes))
     lifting = lift(graph, held.nodes, side=side)
     heat, n = lifting.conductance, lifting.n
     owner, ends, weights = heat.entries_at(lifting.boundary)

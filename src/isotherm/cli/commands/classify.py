@@ -37,6 +37,7 @@ Examples:
   isotherm classify edges.csv seeds.csv --probabilities -o labels.parquet
   isotherm classify edges.csv seeds.csv --multi-label -o found.csv
   isotherm classify edges.csv seeds.csv -o checked.csv --quiet --json
+  isotherm classify cells.h5ad --label cell_type -o labelled.h5ad
   isotherm classify graph.iso seeds.csv --engine dask -o labels/
   cat edges.csv | isotherm classify - seeds.csv --only-unlabelled --quiet
 """
@@ -56,8 +57,8 @@ def classify(
     """Label all nodes of a graph from a few known ones.
 
     The suffix of a file decides its format: .csv .tsv .txt .jsonl .parquet
-    .arrow .xlsx .mtx .npz .mat .graphml .gexf .gml .net .graph .iso; text also
-    with .gz, .zst, .bz2, .xz or .zip. The result has one row for each node, in
+    .arrow .xlsx .mtx .npz .mat .graphml .gexf .gml .net .graph .h5ad .iso; text
+    also with .gz, .zst, .bz2, .xz or .zip. The result has one row for each node, in
     order of first appearance: node, label, confidence. An unreached node has an
     empty label and confidence 0. About 80% of the labels with confidence 0.8 are
     right. With --multi-label there is a row for each label of a node. Exit
@@ -83,11 +84,12 @@ def classify(
             return
         clf, files = fit_files(names, fitting, job)
         calibrate(clf, results, job)
-        hidden = _hidden_accuracy(clf, files, job) if confidence else None
+        hidden = _hidden_accuracy(clf, files, job) if confidence and fitting.table.wanted else None
         summary = write_results(
             clf,
             results,
             job,
+            source=edges,
             files=files.layouts,
             repeated_edges_counted=files.counted,
             warnings=job.warnings,
@@ -98,8 +100,6 @@ def classify(
 
 def _hidden_accuracy(clf: "GraphClassifier", files: "Files", job: Job) -> "HiddenAccuracy | None":
     """For a table: how well hidden seeds are found, and how well without the graph."""
-    if files.vectors is None:
-        return None
     from isotherm.study.splits import hidden_accuracy
 
     with job.stage("comparing"):
