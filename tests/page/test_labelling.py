@@ -31,13 +31,14 @@ def test_one_after_another_by_single_keys(window: Any, tmp_path: Path) -> None:
     write_club(tmp_path)
     with Server(tmp_path, "edges.csv", "seeds.csv") as server:
         view = View(window, server.address).ready()
-        first, second, third, *_ = view.get("isotherm.state.suggestions.map(({ id }) => id)")
+        first, second, *_ = view.get("isotherm.state.suggestions.map(({ id }) => id)")
         press(view, "1", f"isotherm.selected === {first}")
-        press(view, "q", f"isotherm.state.seedNodes.includes({first}) && isotherm.selected === {second}")
-        press(view, "u", f"isotherm.state.unsure === 1 && isotherm.selected === {third}")
+        press(view, "q", f"isotherm.state.seedNodes.includes({first}) && isotherm.selected === {second} && {SETTLED}")
+        third = view.get("isotherm.lists.after(isotherm.selected)")
+        press(view, "u", f"isotherm.state.unsure === 1 && isotherm.selected === {third} && {SETTLED}")
         fourth = view.get("isotherm.lists.after(isotherm.selected)")
-        press(view, " ", f"isotherm.selected === {fourth}")
-        view.wait(SETTLED)
+        version = view.get("isotherm.state.version")
+        press(view, " ", f"isotherm.selected === {fourth} && isotherm.state.version > {version} + 1 && {SETTLED}")
         asked = view.get("isotherm.state.suggestions.map(({ id }) => id)")
         assert not {first, second, third} & set(asked), "labelled, unsure and skipped nodes are not asked again"
         press(view, "Backspace", "isotherm.state.unsure === 0")
@@ -194,6 +195,8 @@ def test_classes_are_renamed_merged_moved_and_deleted(window: Any, tmp_path: Pat
         edit = "#legend li:nth-child(4) .small"
         view.page.click(edit)
         view.page.fill("#rename", "Fall")
+        view.page.evaluate("() => isotherm.refresh()")
+        assert view.get("[document.activeElement.id, document.activeElement.value]") == ["rename", "Fall"], "it stays"
         view.page.click("#legend .edit button:has-text('Rename')")
         view.wait(f"{names}[3] === 'Fall'")
         view.page.click(edit)

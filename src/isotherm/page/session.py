@@ -38,11 +38,12 @@ STRONG = 0.95  # quantile of the margins above which a colour has full strength
 SEED = 255  # the shade of a seed
 EDGES_UP_TO = 5_000  # nodes of a graph whose edges may be drawn
 ALWAYS_UP_TO = 500  # nodes of a graph whose edges are always drawn
-CLEAREST = 0.12  # share of the map that drawn edges may cover, if none crossed another
+CLEAREST = 0.5  # share of the map that drawn edges may cover, if none crossed another
 EDGE_WIDTH = 1 / 400  # in units of the map, which is 2 wide
 STEP = 0.05  # of accuracy that is forecast
+FEWEST_POINTS = 5  # of a curve that is extended
 FLATTEST = -0.02  # slope of errors above which nothing is forecast
-MOST_FORECAST = 20  # times the present labels that are forecast
+FARTHEST = 20  # times the present labels up to which a curve is extended
 POINTS = 60  # of the curve of expected accuracy that are kept
 
 
@@ -132,25 +133,24 @@ class Forecast(NamedTuple):
 
 
 def forecast(curve: Sequence[tuple[int, float]]) -> Forecast | None:
-    """The labels that are missing for the next step of 0.05, if errors go on falling as a power of the labels.
+    """The labels that are missing for the next multiple of 0.05, if errors go on falling as a power of the labels.
 
-    Errors fell by a power if ``log(1 - accuracy)`` is a line in the logarithm of the labels. The line is that of least
-    squares; None if there are fewer than five points, or if errors do not fall.
+    The power is the slope of ``log(1 - accuracy)`` over the logarithm of the labels, by least squares. None if there
+    are fewer than five points, or if errors do not fall.
 
     >>> forecast([(n, 1 - n**-0.5) for n in (10, 20, 30, 40, 50)])
     Forecast(labels=50, accuracy=0.9)
     """
     known = [(labels, accuracy) for labels, accuracy in curve if labels > 0 and accuracy < 1]
-    if len({labels for labels, _ in known}) < 5:
+    if len(known) < FEWEST_POINTS:
         return None
-    labels, errors = np.log([each for each, _ in known]), np.log([1 - accuracy for _, accuracy in known])
-    slope, level = np.polyfit(labels, errors, 1)
-    now, best = known[-1][0], 1 - np.exp(level + slope * np.log(known[-1][0]))
-    aim = (np.floor(best / STEP + 1e-9) + 1) * STEP
+    slope = float(np.polyfit(np.log([each for each, _ in known]), np.log([1 - each for _, each in known]), 1)[0])
+    labels, accuracy = known[-1]
+    aim = round((np.floor(accuracy / STEP + 1e-9) + 1) * STEP, 3)
     if slope >= FLATTEST or aim >= 1:
         return None
-    more = np.exp((np.log(1 - aim) - level) / slope) - now
-    return Forecast(max(1, int(np.ceil(more - 1e-6))), round(float(aim), 3)) if more <= MOST_FORECAST * now else None
+    times = ((1 - aim) / (1 - accuracy)) ** (1 / slope)
+    return Forecast(max(1, int(np.ceil(labels * (times - 1) - 1e-6))), float(aim)) if times <= FARTHEST else None
 
 
 def shortened(text: str, most: int) -> str:
@@ -222,6 +222,7 @@ class Session:
         self.calibrated = False
         self.number = time.time_ns()  # of this session, by which a page notices that the server was started again
         self.curve: list[tuple[int, float]] = []  # number of seeds and expected accuracy, for each fit
+        self._curve_classes: set[Any] = set()
         self.shown = Shown.nothing(graph.n_nodes)
         self.history: list[Shown] = []
         self.suggestions: list[int] = []
@@ -466,15 +467,20 @@ class Session:
         else:
             level = colour_strength(outcome)
         self._show_fit(codes, level)
-        if outcome.chances is not None:
+        if enough and outcome.chances is not None:
             self._expect(at_codes(outcome.chances, outcome.codes))
 
     def _expect(self, confidence: Doubles) -> None:
-        """Add the expected accuracy of the labels to the curve: the mean confidence of all nodes that are not seeds."""
-        guessed = self.shown.guessed
+        """Add the expected accuracy of the labels to the curve: the mean confidence of all nodes that are not seeds.
+
+        With a new class the curve begins anew, because labels are then compared with more others.
+        """
+        guessed, classes = self.shown.guessed, set(self.fitted_seeds.values())
         if guessed.any():
             point = len(self.fitted_seeds), float(confidence[guessed].mean())
-            self.curve = [*(each for each in self.curve if each[0] < point[0]), point][-POINTS:]
+            before = self.curve if classes == self._curve_classes else []
+            self.curve = [*(each for each in before if each[0] < point[0]), point][-POINTS:]
+            self._curve_classes = classes
 
     def _labelled(self, seeds: dict[int, Any]) -> Labeller:
         """A classifier fitted on these seeds, starting from the last fit if there is one."""

@@ -12,6 +12,7 @@ import { wireSearch } from "./search.js";
 const LETTERS = "qwertyiopasdfghjklzxcvbnm"; // u is for unsure
 const KEYS = LETTERS + LETTERS.toUpperCase();
 const SEED = 255; // the shade of a seed
+const FEW = 20; // labels below which confidence is not calibrated
 const AGAIN = 1000; // milliseconds between attempts to reach a lost server
 
 class Page {
@@ -148,7 +149,7 @@ class Page {
       : state.order.length < 2 ? "Name at least two classes on the left, then label the first nodes."
       : !state.fitted && !state.busy ? "Label nodes of at least two classes: press 1, then the key of a class. Then the heat spreads."
       : "";
-    $("lightness").textContent = state.seeds < 20 ? "stronger colour = stands out more" : "stronger colour = more certain";
+    $("lightness").textContent = state.seeds < FEW ? "stronger colour = stands out more" : "stronger colour = more certain";
     $("classes").hidden = !state.order.length;
     this.drawProgress();
     this.lists.draw();
@@ -161,11 +162,11 @@ class Page {
   // Labels given, expected accuracy now, its curve, and how many more labels would raise it.
   drawProgress() {
     const { curve, forecast, seeds } = this.state;
-    if (!curve.length) { fill($("progress")); return; }
+    if (!curve.length) { fill($("progress"), this.state.fitted ? `${many(seeds, "label")} · how right they are is known from ${FEW} on` : ""); return; }
     const [most, least] = [Math.max(...curve.map(([, share]) => share)), Math.min(...curve.map(([, share]) => share))];
     const points = curve.map(([, share], at) => `${2 + 56 * at / Math.max(1, curve.length - 1)},${16 - 14 * (share - least) / (most - least || 1)}`);
-    const now = curve.at(-1)[1], rough = seeds < 20 ? "roughly " : "";
-    fill($("progress"), `${many(seeds, "label")} · expected accuracy ${rough}${now.toFixed(2)}`,
+    const now = curve.at(-1)[1];
+    fill($("progress"), `${many(seeds, "label")} · expected accuracy ${now.toFixed(2)}`,
       make("svg", { viewBox: "0 0 60 18", role: "img", "aria-label": `Expected accuracy from ${curve[0][1].toFixed(2)} to ${now.toFixed(2)}` }, make("polyline", { points: points.join(" ") })),
       ...(forecast ? [`about ${forecast.labels.toLocaleString("en")} more for ${forecast.accuracy.toFixed(2)}`] : []));
   }

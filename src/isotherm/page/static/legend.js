@@ -9,7 +9,8 @@ export class Legend {
   constructor(page) {
     this.page = page;
     this.edited = -1;
-    $("add-class").onsubmit = (event) => { event.preventDefault(); this.add($("new-class").value.trim(), () => { $("new-class").value = ""; }); };
+    this.box = null; // where a new name of the edited class is typed
+    $("add-class").onsubmit = (event) => { event.preventDefault(); this.add($("new-class").value.trim()); };
     $("start").onsubmit = (event) => {
       event.preventDefault();
       const names = [...new Set($("names").value.split("\n").map((name) => name.trim()).filter(Boolean))];
@@ -18,27 +19,33 @@ export class Legend {
   }
 
   draw() {
-    const { page } = this, { classes, order, unlabelled } = page.state;
+    const { page } = this, { classes, order, unlabelled } = page.state, typing = document.activeElement === this.box;
     const rows = order.flatMap((code) => [this.row(code), ...(code === this.edited ? [this.editor(code)] : [])]);
     if (unlabelled && classes.length) {
       rows.push(make("li", { class: "row" }, make("kbd", {}, "·"), mark(page.palette, -1), make("span", { class: "name quiet" }, "no label"), make("span", { class: "number" }, unlabelled.toLocaleString("en"))));
     }
     fill($("legend"), ...rows);
+    if (typing) this.box.focus(); // what is being typed stays
     $("hue-note").textContent = order.length > MARKS ? `${order.length}; the last ${order.length - MARKS} share a mark` : "click one to see it alone";
   }
 
   row(code) {
     const { page } = this, { name, nodes, seeds } = page.state.classes[code];
     return make("li", { class: "line" },
-      make("button", { class: "row", type: "button", "aria-pressed": code === page.filters.code, "aria-label": `${name}: ${many(nodes, "node")}, ${many(seeds, "seed")}; show it alone`, onclick: () => page.filters.isolate(code) },
+      make("button", { class: "row", type: "button", "aria-pressed": code === page.filters.code, title: `${many(nodes, "node")}, ${many(seeds, "seed")}; show it alone`, onclick: () => page.filters.isolate(code) },
         make("kbd", {}, page.keyOf(code) || "·"), mark(page.palette, code), named(name), make("span", { class: "number" }, nodes.toLocaleString("en"))),
       make("button", { class: "small", type: "button", "aria-label": `Change ${name}`, "aria-expanded": code === this.edited, onclick: () => this.edit(code === this.edited ? -1 : code) }, "⋯"));
   }
 
   edit(code) {
     this.edited = code;
+    this.box = null;
+    if (code >= 0) {
+      const { name } = this.page.state.classes[code];
+      this.box = make("input", { id: "rename", value: name, "aria-label": `New name of ${name}`, maxlength: 200, onkeydown: ({ key }) => { if (key === "Enter") this.rename(name, this.box.value.trim()); } });
+    }
     this.draw();
-    if (code >= 0) $("rename").focus();
+    this.box?.focus();
   }
 
   // Rename, merge, move and delete a class, or propose all its certain nodes.
@@ -46,9 +53,8 @@ export class Legend {
     const { page } = this, { name } = page.state.classes[code], { order } = page.state, place = order.indexOf(code);
     const sure = this.certain(code), button = (text, onclick, more = {}) => make("button", { type: "button", onclick, ...more }, text);
     const moved = (step) => { const to = [...order]; to.splice(place + step, 0, ...to.splice(place, 1)); page.tell("order", { labels: to.map((each) => page.state.classes[each].name) }); };
-    const box = make("input", { id: "rename", value: name, "aria-label": `New name of ${name}`, maxlength: 200 });
-    return make("li", { class: "edit" }, box,
-      button("Rename", () => this.rename(name, box.value.trim())),
+    return make("li", { class: "edit" }, this.box,
+      button("Rename", () => this.rename(name, this.box.value.trim())),
       button("↑", () => moved(-1), { "aria-label": `Move ${name} up`, disabled: place ? null : "" }),
       button("↓", () => moved(1), { "aria-label": `Move ${name} down`, disabled: place < order.length - 1 ? null : "" }),
       button("Delete", () => { this.edited = -1; page.tell("delete", { label: name }); }),
@@ -70,8 +76,9 @@ export class Legend {
     else this.unlessAlike(to, done, name);
   }
 
-  add(name, done) {
-    if (name) this.unlessAlike(name, async () => { if (await this.page.tell("classes", { names: [name] })) done(); });
+  add(name) {
+    const box = $("new-class");
+    if (name) this.unlessAlike(name, async () => { if (await this.page.tell("classes", { names: [name] }) && box.value.trim() === name) box.value = ""; }); // unless another is being typed
   }
 
   // Do something with a name, but ask first if another class has nearly the same.

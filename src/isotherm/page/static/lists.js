@@ -29,7 +29,7 @@ export class Lists {
   draw() {
     const { state } = this.page, next = this.tab === "next";
     tabs($("tabs"), TITLES, this.tab, (tab) => this.open(tab));
-    $("list").setAttribute("aria-labelledby", `tab-${this.tab}`);
+    $("listed").setAttribute("aria-labelledby", `tab-${this.tab}`);
     const rows = this.tab === "history" ? state.history.map((step) => this.step(step)) : this.nodes.map((node, at) => this.row(node, at));
     fill($("list"), ...(rows.length ? rows : [make("li", { class: "quiet" }, next ? "Nothing is left to suggest." : "Nothing yet.")]));
     $("more").hidden = !next;
@@ -68,11 +68,11 @@ export class Lists {
     }
   }
 
-  // The node to go on with after this one; -1 if the list ends, or does not have it.
+  // The node to go on with after this one: the best suggestion, or the next of the uncertain ones; -1 if there is none.
   after(id) {
-    const ids = this.nodes.map((node) => node.id), at = ids.indexOf(id);
-    if (at < 0 || this.tab === "history") return -1;
-    return ids[at + 1] ?? (ids[0] !== id ? ids[0] : -1);
+    const ids = this.tab === "history" ? [] : this.nodes.map((node) => node.id).filter((each) => each !== id);
+    const at = this.tab === "doubt" ? this.nodes.findIndex((node) => node.id === id) : 0;
+    return ids[Math.max(at, 0)] ?? ids[0] ?? -1;
   }
 
   async findUncertain() {
