@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISOTHERM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo docs links test test-isa lint bench wheels sanitize sanitize-solvers sanitize-readers sanitize-leaks arm fuzz coverage mutate clean
+.PHONY: demo docs links test test-isa lint bench wheels plain sanitize sanitize-solvers sanitize-readers sanitize-leaks arm fuzz coverage mutate clean
 
 # With WHEEL=dist/NAME.whl, which PYTHON must fit, the demo is that of the wheel, in an environment with nothing else of
 # this project. It needs no compiler. Only modules that are imported are compiled, which saves a third of the time.
@@ -23,27 +23,27 @@ demo: .venv/installed
 	$(BIN)/isotherm demo
 endif
 
-# One process for each core; each file of tests is run by one of them. Linear algebra has one thread in each process:
-# several would wait for each other on cores that are busy, and use half as much time again.
-test: .venv/installed lint
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --maxprocesses=8 --dist=loadfile
-	$(MAKE) --no-print-directory test-isa
+# One process for each core; one that has no more tests takes some from another. Linear algebra has one thread in each
+# process: several would wait for each other on cores that are busy, and use half as much time again.
+PYTEST := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+SPREAD := --numprocesses=auto --maxprocesses=8 --dist=worksteal
+test: .venv/installed
+	$(MAKE) --no-print-directory --jobs=2 lint test-isa
+	$(PYTEST) $(SPREAD)
 
 # Kernels and solvers once more, with every instruction set of this processor but its best, which the whole suite uses.
 # Tests of the reference kernels are left out: they use no instruction set.
 test-isa: .venv/installed
-	for isa in $$($(BIN)/python -c 'from isotherm import kernels; print(*kernels.instruction_sets()[1:])'); do \
-	  echo "ISOTHERM_ISA=$$isa"; \
-	  ISOTHERM_ISA=$$isa $(BIN)/python -m pytest -q -m 'not slow' -k 'not reference' tests/kernels tests/equilibrium \
-	    || exit 1; \
-	done
+	sets=$$($(BIN)/python -c 'from isotherm import kernels; print(*kernels.instruction_sets()[1:])'); \
+	test -z "$$sets" || $(MAKE) --no-print-directory $$(printf 'test-%s ' $$sets)
+test-%: .venv/installed
+	ISOTHERM_ISA=$* $(PYTEST) -q -m 'not slow' -k 'not reference' tests/kernels tests/equilibrium
 
 # Which lines and branches of src the suite runs, also in the processes that it starts.
 coverage: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --group coverage
 	rm -rf build/coverage
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m coverage run -m pytest --numprocesses=auto --maxprocesses=8 \
-	  --dist=loadfile
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m coverage run -m pytest $(SPREAD)
 	$(BIN)/python -m coverage combine --quiet
 	$(BIN)/python -m coverage report
 
@@ -70,6 +70,14 @@ wheels: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --group wheels
 	$(BIN)/python -m tools.wheels $(PYTHONS)
 
+# The install without a compiler, in an empty environment: it has the kernels in SciPy, and labels a graph.
+plain: .venv/installed
+	rm -rf build/plain
+	$(PYTHON) -m venv --without-pip build/plain/env
+	CC=/nonexistent CXX=/nonexistent $(BIN)/pip --python build/plain/env install --quiet --no-compile \
+	  --disable-pip-version-check '.[cli]' -C build-dir=build/plain/objects
+	build/plain/env/bin/python -I -W ignore::RuntimeWarning tools/wheels/smoke.py plain
+
 lint: .venv/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -78,7 +86,8 @@ lint: .venv/installed
 # Kernels, solvers, models and readers with AddressSanitizer and UBSan, then all threaded kernels with ThreadSanitizer.
 # They need nothing but the libraries of GCC.
 SANITIZED := build/sanitize
-sanitize: $(SANITIZED)/built $(SANITIZED)/threads
+sanitize:
+	$(MAKE) --no-print-directory --jobs=2 $(SANITIZED)/built $(SANITIZED)/threads
 	$(MAKE) --no-print-directory --jobs=2 sanitize-solvers sanitize-readers sanitize-leaks
 	$(SANITIZED)/threads
 

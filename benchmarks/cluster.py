@@ -15,6 +15,7 @@ import isotherm as iso
 from benchmarks.graphs import CLASSES, FOLDER, small_world
 from benchmarks.harness import Contestant, Race
 from benchmarks.results import Result
+from isotherm.choices import EngineName
 from isotherm.engines.cluster import current_session
 from isotherm.engines.mailbox import Team, mailbox_of
 from isotherm.engines.part import balanced_bounds
@@ -107,7 +108,7 @@ def halo_rows(csr: Csr, held: Any, parts: int) -> int:
     return total
 
 
-def _fit(graph: iso.Graph, labels: Any, engine: str, threads: int) -> iso.DirichletClassifier:
+def _fit(graph: iso.Graph, labels: Any, engine: EngineName, threads: int) -> iso.DirichletClassifier:
     return iso.DirichletClassifier(rule="vanilla", solver="cg", engine=engine, n_threads=threads).fit(graph, labels)
 
 

@@ -106,6 +106,21 @@ void define_blocks(nb::module_& m) {
         nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
         nb::arg("scale").noconvert(), nb::arg("x").noconvert(), nb::arg("out").noconvert(), nb::arg("threads"));
 
+  m.def("chebyshev",
+        [](Indptr indptr, Indices indices, Weights<T> weights, Vector<const T> scale, T shift, Block<const T> x,
+           Block<T> before, int threads) {
+          const Csr<T> graph = csr<T>(indptr, indices, weights);
+          with_width(x.shape(1), [&](auto width) {
+            with_kind(graph, width, [&](auto weighted, auto far) {
+              const Unlocked unlocked;
+              chebyshev<T, width, weighted, far>(graph, scale.data(), shift, x.data(), before.data(), threads);
+            });
+          });
+        },
+        nb::arg("indptr").noconvert(), nb::arg("indices").noconvert(), nb::arg("weights").noconvert().none(),
+        nb::arg("scale").noconvert(), nb::arg("shift"), nb::arg("x").noconvert(), nb::arg("before").noconvert(),
+        nb::arg("threads"));
+
   m.def("cg_step",
         [](Vector<const T> scale, Vector<const T> closing, Vector<const T> alpha, Block<const T> p, Block<const T> q,
            Block<T> x, Block<T> r, int threads) {

@@ -167,6 +167,20 @@ void average(const Csr<T>& graph, const T* scale, const T* x, T* out, int thread
   });
 }
 
+// A step of Chebyshev's recurrence: before = scale (A x) - shift x - before.
+template <class T, int W, bool Weighted, bool Far>
+void chebyshev(const Csr<T>& graph, const T* scale, T shift, const T* x, T* before, int threads) {
+  const Chunks chunks = entry_chunks(graph.indptr, graph.rows);
+  const int64_t last = graph.indptr[graph.rows] - 1;
+  for_block_chunks(chunks, threads, [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    using Row = isotherm::Row<T, W, registers>;
+    for (int64_t i = begin; i < end; ++i) {
+      const Row sum = scale[i] > 0 ? gather<Row, Weighted, Far>(graph, x, i, last) * scale[i] : Row{};
+      (sum - Row::at(x, i) * shift - Row::at(before, i)).put(before, i);
+    }
+  });
+}
+
 // q = (D - A) p on rows with a positive diagonal (the interior), 0 elsewhere; reports p . q.
 template <class T, int W, bool Weighted, bool Far>
 Report<W> laplacian(const Csr<T>& graph, const T* diagonal, const T* p, T* q, int threads) {

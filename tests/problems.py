@@ -120,8 +120,9 @@ def star_mesh(
         around = weights[node].copy()
         weights[node] = weights[:, node] = 0
         shares.append(around / around.sum())
-        weights += np.outer(around, shares[-1])
-        np.fill_diagonal(weights, 0)
+        near = np.flatnonzero(around)
+        weights[np.ix_(near, near)] += np.outer(around[near], shares[-1][near])
+        weights[near, near] = 0
     temperatures = np.full((n, values.shape[1]), np.nan)
     temperatures[boundary] = values
     for node, share in zip(interior[::-1], shares[::-1], strict=True):

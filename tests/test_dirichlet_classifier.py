@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import f1_score
 
 import isotherm as iso
+from isotherm.choices import RuleName
 from isotherm.labelling.rules import DECISIONS
 from isotherm.paper.graph_experiments import largest
 from isotherm.seeds.hiding import sample, show
@@ -84,7 +85,7 @@ def test_labels_equal_the_exact_ones_wherever_the_margin_exceeds_the_error(probl
 
 
 @pytest.mark.parametrize("name", DECISIONS)
-def test_a_decision_on_probabilities_is_that_of_another_classifier(name: str) -> None:
+def test_a_decision_on_probabilities_is_that_of_another_classifier(name: Any) -> None:
     sentence = f"rule='{name}' decides by probabilities: use NodeClassifier\\(decision='{name}'\\)"
     with pytest.raises(ValueError, match=sentence):
         iso.DirichletClassifier(name).fit(nx.karate_club_graph(), LEADERS)
@@ -163,8 +164,8 @@ def test_weights_decide() -> None:
 def test_rare_classes_on_amazon(data_folder: Path) -> None:
     """Some hundred members of a community among 334,863 nodes: vanilla finds them at equilibrium, centered does not."""
     amazon = load("amazon", data=data_folder)
-    scores: dict[str, list[float]] = {"centered": [], "vanilla": []}
-    for number, members in enumerate(2 * largest(amazon.communities or (), 3)):
+    scores: dict[RuleName, list[float]] = {"centered": [], "vanilla": []}
+    for number, members in enumerate(largest(amazon.communities or (), 3)):
         truth = np.zeros(amazon.graph.n_nodes, dtype=np.int64)
         truth[members] = 1
         known = show(truth, sample("balanced", truth, 0.01, np.random.default_rng(number)))

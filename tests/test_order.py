@@ -8,6 +8,7 @@ from commands import command
 from tools.fuzz import order
 
 import isotherm as iso
+from isotherm.choices import SolverName
 from isotherm.paper.block_model import stochastic_block_model
 
 
@@ -24,7 +25,7 @@ def test_order_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("solver", ["auto", "cg", "sweeps"])
-def test_rules_on_temperatures_do_not_depend_on_the_numbering(solver: str) -> None:
+def test_rules_on_temperatures_do_not_depend_on_the_numbering(solver: SolverName) -> None:
     graph = stochastic_block_model([60, 60, 60], 0.1, 0.03, 0)
     rng = np.random.default_rng(0)
     places = rng.permutation(180)

@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from sknetwork.classification import DiffusionClassifier
 
 import isotherm as iso
+from isotherm.choices import RuleName
 from isotherm.paper.block_model import stochastic_block_model
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
@@ -73,7 +74,7 @@ class TestScikitNetwork:
 
     @pytest.mark.parametrize("sweeps", [1, 3, 10])
     @pytest.mark.parametrize("rule", ["vanilla", "centered"])
-    def test_labels_after_the_same_number_of_sweeps(self, sweeps: int, rule: str) -> None:
+    def test_labels_after_the_same_number_of_sweeps(self, sweeps: int, rule: RuleName) -> None:
         rng = np.random.default_rng(0)
         graph = stochastic_block_model([300, 200, 100], 0.05, 0.01, rng)
         known = balanced_seeds(np.repeat([0, 1, 2], [300, 200, 100]), 5, rng)

@@ -1,16 +1,24 @@
 """What only a process of its own can show: Ctrl-C, fork, threads, and a machine without a compiler."""
 
+import copy
 import os
 import signal
 import subprocess
 import sys
 import time
+import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from pickle import dumps, loads
+from threading import Event
+from typing import TypeAlias
 
 import numpy as np
 import pytest
 from commands import command
+from numpy.typing import NDArray
+from sklearn.base import clone
 
 import isotherm as iso
 from isotherm import kernels
@@ -112,6 +120,13 @@ def test_an_unknown_instruction_set_is_refused_in_one_sentence(tmp_path: Path) -
         assert (outcome.status, outcome.out, outcome.err) == (2, "", f"isotherm: {sentence}\n")
 
 
+def test_unknown_kernels_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    sentence = "ISOTHERM_KERNELS is 'python', which is unknown; choose from auto, native, reference"
+    assert run("import isotherm.kernels", ISOTHERM_KERNELS="python").stderr.endswith(f"KernelsError: {sentence}\n")
+    outcome = command("classify", "edges.csv", "seeds.csv", folder=tmp_path, ISOTHERM_KERNELS="python")
+    assert (outcome.status, outcome.out, outcome.err) == (2, "", f"isotherm: {sentence}\n")
+
+
 @pytest.fixture(scope="module")
 def blocks() -> iso.Graph:
     return stochastic_block_model([30_000, 30_000], 4e-4, 1e-4, np.random.default_rng(0))
@@ -126,6 +141,66 @@ def test_fits_in_threads_do_not_disturb_each_other(blocks: iso.Graph) -> None:
         fits = [pool.submit(iso.DirichletClassifier(n_threads=2).fit, blocks, SEEDS) for _ in range(4)]
         for fit in fits:
             np.testing.assert_array_equal(fit.result().temperatures_, alone)
+
+
+def test_threads_with_classifiers_of_their_own_do_not_disturb_each_other() -> None:
+    graph = stochastic_block_model([300, 300], 0.02, 0.005, np.random.default_rng(1))
+    tables = [np.random.default_rng(number).normal(size=(600, 3)) for number in range(4)]
+    seeds = {node: int(node >= 300) for node in range(0, 600, 20)}
+
+    def probabilities(table: NDArray[np.float64]) -> NDArray[np.float64]:
+        return iso.NodeClassifier().fit(graph, seeds, features=table).predict_proba()
+
+    alone = [probabilities(table) for table in tables]
+    filters = list(warnings.filters)
+    with ThreadPoolExecutor(4) as pool:
+        for found, expected in zip(pool.map(probabilities, tables), alone, strict=True):
+            np.testing.assert_array_equal(found, expected)
+    assert warnings.filters == filters  # a thread that restores them late would leave others
+
+
+Either: TypeAlias = iso.NodeClassifier | iso.DirichletClassifier
+
+
+@pytest.mark.parametrize("copied", [lambda clf: clf, copy.copy, copy.deepcopy, lambda clf: loads(dumps(clf))])
+@pytest.mark.parametrize("estimator", [iso.NodeClassifier(), iso.DirichletClassifier()])
+def test_threads_that_update_one_classifier_lose_no_seed(estimator: Either, copied: Callable[[Either], Either]) -> None:
+    graph = stochastic_block_model([60, 60], 0.2, 0.05, np.random.default_rng(1))
+    first, added = range(0, 120, 20), range(1, 120, 4)
+    original = clone(estimator).fit(graph, {node: int(node >= 60) for node in first})
+    clf = copied(original)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda node: clf.update(add={node: int(node >= 60)}), added))
+    assert set(clf.seeds_.nodes.tolist()) == {*first, *added}
+    assert clf is original or set(original.seeds_.nodes.tolist()) == {*first}
+
+
+def test_threads_may_read_a_classifier_while_another_updates_it() -> None:
+    graph = stochastic_block_model([60, 60], 0.2, 0.05, np.random.default_rng(1))
+    seeds = {node: "old" if node < 60 else "new" for node in range(0, 120, 3)}
+    clf = iso.NodeClassifier().fit(graph, seeds)
+    ended = Event()
+
+    def read() -> int:
+        count = 0
+        while not ended.is_set() or not count:
+            assert clf.explain(46).share.sum() == pytest.approx(1)
+            assert clf.predict_proba().sum(axis=1) == pytest.approx(1)
+            assert set(clf.predict(unreached="none")) <= {"old", "new", "newest"}
+            assert len(clf.suggest(3)) == 3
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for node in range(1, 41, 3):
+                clf.update(add={node: "newest", node + 1: "newest"})
+        finally:
+            ended.set()
+        assert all(reader.result() for reader in readers)
+    again = iso.NodeClassifier().fit(graph, seeds | {node: "newest" for node in range(42) if node % 3})
+    assert set(clf.explain(46).seed) == set(again.explain(46).seed)
 
 
 def test_the_number_of_threads_changes_nothing(blocks: iso.Graph) -> None:

@@ -13,11 +13,14 @@ which is ``rule="centered"``, the default. The paper compares it with the larges
 class-mass normalisation (``"weighted"``). By its argument X_ik / mean_k (``"relative"``) is consistent too.
 """
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from isotherm.arrays import Mask
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.graph_classifier import GraphClassifier
+
+if TYPE_CHECKING:
+    from isotherm.choices import EngineName, RuleName, SideName, SolverName, StopName
 
 
 class DirichletClassifier(GraphClassifier):
@@ -100,18 +103,18 @@ class DirichletClassifier(GraphClassifier):
 
     def __init__(
         self,
-        rule: str = "centered",
-        solver: str = "auto",
+        rule: "RuleName" = "centered",
+        solver: "SolverName" = "auto",
         tol: float | None = DEFAULT_TOL,
         max_iter: int | None = None,
-        side: str = "source",
-        engine: str = "local",
+        side: "SideName" = "source",
+        engine: "EngineName" = "local",
         n_threads: int | None = None,
         max_memory: int | None = None,
-        calibration: str | None = "auto",
-        stop: str = "error",
+        calibration: Literal["auto"] | None = "auto",
+        stop: "StopName" = "error",
         open_share: float = 0.05,
-        threshold: str | float | None = "auto",
+        threshold: Literal["auto"] | float | None = "auto",
         verbose: bool = False,
     ) -> None:
         self.rule = rule
@@ -147,10 +150,11 @@ class DirichletClassifier(GraphClassifier):
         progress : callable, optional
             Called after each iteration with its number and the present error, to be compared with ``tol``.
         """
-        settings = self.settings
-        graph, seeds = self._graph_and_seeds(X, y, seed_weight)
-        self.seed_columns_ = {}
-        return self._fit(graph, seeds, settings, progress)
+        with self._turn:
+            settings = self.settings
+            graph, seeds = self._graph_and_seeds(X, y, seed_weight)
+            self.seed_columns_ = {}
+            return self._fit(graph, seeds, settings, progress)
 
     @property
     def certified_(self) -> Mask:

@@ -7,7 +7,9 @@ command line spell differently.
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -68,8 +70,23 @@ class ParameterError(Worded, ValueError):
     """A parameter has a value that is impossible, or that the input does not allow."""
 
 
+MUTED: ContextVar[tuple[type[Warning], ...]] = ContextVar("MUTED", default=())
+
+
+@contextmanager
+def muted(*categories: type[Warning]) -> Iterator[None]:
+    """Give no warnings of these categories, in this thread only: `warnings.catch_warnings` is for all threads."""
+    before = MUTED.set((*MUTED.get(), *categories))
+    try:
+        yield
+    finally:
+        MUTED.reset(before)
+
+
 def warn(message: Warning | str, category: type[Warning] | None = None) -> None:
     """Give a warning that points at the line that called Isotherm, at any depth of calls."""
+    if issubclass(category or type(message), MUTED.get()):
+        return
     frame: FrameType | None = sys._getframe(1)
     level = outermost = 2
     while frame is not None:

@@ -1,9 +1,14 @@
 """What both classifiers of graphs share: their results, and all that can be done with a fit."""
 
+import logging
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Self
+from contextlib import AbstractContextManager
+from threading import Lock, RLock
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +17,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from isotherm.arrays import Floats, Mask
+from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Solution
 from isotherm.graphs import Graph
@@ -30,8 +35,18 @@ from isotherm.seeds.encoding import Labels, encode_labels, has_index
 from isotherm.seeds.known import changed_seeds
 
 if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
+    import pandas as pd
+    import polars as pl
+
+    from isotherm.choices import FrameName, SuggestPolicy
     from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explainer, Explanation
+
+LOGGER = logging.getLogger("isotherm")
+
+# The lock of each classifier. It is not in the classifier, which can so be pickled and copied; a copy has its own.
+_TURNS: WeakKeyDictionary["GraphClassifier", AbstractContextManager[bool]] = WeakKeyDictionary()
+_NEW_TURN = Lock()
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -51,6 +66,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def fit(self, X: Any, y: Any, *, seed_weight: Any = None, progress: Progress | None = None) -> Self:
         """Label the nodes of a graph."""
 
+    @property
+    def _turn(self) -> AbstractContextManager[bool]:
+        """Held while the fit changes, so that threads take turns."""
+        with _NEW_TURN:
+            return _TURNS.setdefault(self, RLock())
+
     def _graph_and_seeds(self, X: Any, y: Any, seed_weight: Any) -> tuple[Graph, Seeds]:
         graph, labels, weight = graph_and_labels(self, X, y, seed_weight)
         seeds = as_seeds(labels, graph, weight)
@@ -67,17 +88,24 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         evidence: Evidence | None = None,
         before: Fit | None = None,
     ) -> Self:
+        began = perf_counter()
         if progress is not None or not self.verbose:
-            return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=progress))
-        from isotherm.labelling.progress import error_bar
+            fit = fit_graph(graph, seeds, settings, evidence, before=before, progress=progress)
+        else:
+            from isotherm.labelling.progress import error_bar
 
-        with error_bar(self.tol) as bar:
-            return self._hold(fit_graph(graph, seeds, settings, evidence, before=before, progress=bar))
+            with error_bar(self.tol) as bar:
+                fit = fit_graph(graph, seeds, settings, evidence, before=before, progress=bar)
+        if LOGGER.isEnabledFor(logging.INFO):
+            from isotherm.labelling.report import Report  # few log
+
+            Report.of(fit, type(self).__name__, {"total": perf_counter() - began}).log()
+        return self._hold(fit)
 
     def _hold(self, fit: Fit) -> Self:
         """Store a fit."""
-        self.fitted_ = fit
         self._explainer: Explainer | None = None
+        self.fitted_ = fit
         self.n_features_in_ = fit.graph.n_nodes
         self.n_iter_ = max(1, fit.outcome.solution.iterations)
         return self
@@ -105,11 +133,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     def _update(
         self, add: Mapping[Any, Any] | None, remove: Iterable[Any], progress: Progress | None, features: Any = None
     ) -> Self:
-        before = self._fitted
-        seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
-        seeds.warn_about_rare()
-        evidence = self._evidence_for(seeds, features)
-        return self._fit(before.graph, seeds, self.settings, progress, evidence=evidence, before=before)
+        with self._turn:
+            before = self._fitted
+            seeds = changed_seeds(before.seeds, {} if add is None else add, remove, before.graph)
+            seeds.warn_about_rare()
+            evidence = self._evidence_for(seeds, features)
+            return self._fit(before.graph, seeds, self.settings, progress, evidence=evidence, before=before)
 
     def _evidence_for(self, seeds: Seeds, features: Any = None) -> Evidence | None:
         """The evidence of the present fit, for a fit with other seeds; features may be given again."""
@@ -121,7 +150,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self.fitted_
 
     @property
-    def labels_(self) -> Any:
+    def labels_(self) -> Labels:
         """One label per node, in the order of the graph's nodes, or an indicator matrix of sets of labels."""
         return self._fitted.outcome.labels
 
@@ -190,7 +219,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self._fitted.seeds
 
     @property
-    def confidence_(self) -> Any:
+    def confidence_(self) -> Doubles:
         """(n,) the probability of each label: 1 at seeds, 0 where unreached.
 
         Where nodes may have several labels, a sparse matrix (n, L).
@@ -204,44 +233,46 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         fit.one_label("calibration_")
         return None if fit.settings.calibration is None else fit.calibration
 
-    def predict(self, X: Any = None, *, unreached: Any = None) -> Any:
+    def predict(self, X: Any = None, *, unreached: Any = None) -> Labels:
         """The labels of the nodes, or of m new nodes with weights X (m, n) of edges to them.
 
         A new node has the mean temperature of its neighbours, and warms none of them. ``unreached`` is the label that
         unreached nodes get in place of -1 or None, such as "none": scikit-learn's metrics refuse None.
         """
-        fit, nodes = self._fitted, nodes_in(X, self.graph_)
+        fit = self._fitted
+        nodes, classes = nodes_in(X, fit.graph), fit.seeds.classes
         if X is None:
-            labels = self.labels_
+            labels = fit.outcome.labels
         else:
-            labels = fit.new_labels(self._new_edges(X)) if nodes is None else self.labels_[nodes]
+            labels = fit.new_labels(self._new_edges(X, fit)) if nodes is None else fit.outcome.labels[nodes]
         if unreached is not None:
-            return filled(labels, self.classes_, unreached)
-        return X.comparable(labels, self.classes_) if isinstance(X, WholeGraph) and not fit.outcome.several else labels
+            return filled(labels, classes, unreached)
+        return X.comparable(labels, classes) if isinstance(X, WholeGraph) and not fit.outcome.several else labels
 
-    def _new_edges(self, X: Any) -> csr_array:
+    def _new_edges(self, X: Any, fit: Fit) -> csr_array:
         """Edge weights (m, n) from new nodes to the nodes of the graph, without edges to unreached nodes."""
-        return new_edges(self, X, self.reached_)
+        return new_edges(self, X, fit.outcome.reached)
 
-    def predict_proba(self, X: Any = None) -> Any:
+    def predict_proba(self, X: Any = None) -> Doubles:
         """Probabilities of the classes, of the nodes or of new nodes; see :meth:`predict`.
 
         A seed has probability 1 for its own class, an unreached node 0 for all. Where nodes may have several labels,
         each has a probability of its own. It is an array, unless :meth:`set_output` asks for a data frame.
         """
-        fit, nodes = self._fitted, nodes_in(X, self.graph_)
+        fit = self._fitted
+        nodes = nodes_in(X, fit.graph)
         if X is None or nodes is not None:
             places: Any = slice(None) if nodes is None else nodes
             found, names = fit.probabilities(), fit.graph.nodes[places]
             found = found if nodes is None else found[nodes]
         else:
-            found, names = fit.probabilities(self._new_edges(X)), None
+            found, names = fit.probabilities(self._new_edges(X, fit)), None
         container = getattr(self, "_sklearn_output_config", {}).get("transform", "default")
         if container == "default":
             return found
         from isotherm.labelling.exports import contained
 
-        return contained(container, found, self.classes_.tolist(), names)
+        return contained(container, found, fit.seeds.classes.tolist(), names)
 
     def predict_set(self, coverage: float = 0.9) -> Mask:
         """For each node the classes that it may have, shape (n, K): a share ``coverage`` of the sets has the right one.
@@ -291,15 +322,35 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """The seeds that heat each of some nodes, found for 16 nodes at once; see :meth:`explain`."""
         from isotherm.insight.explanation import Explainer
 
-        fit = self._fitted
-        self._explainer = self._explainer or Explainer(fit)  # prepares its solver once
-        return self._explainer.explain(nodes, top=top)
+        with self._turn:  # the solver of an explainer serves one thread
+            self._explainer = self._explainer or Explainer(self._fitted)  # prepares its solver once
+            return self._explainer.explain(nodes, top=top)
 
+    @overload
     def suggest(
         self,
         k: int = 10,
         *,
-        policy: str = "diverse",
+        policy: "SuggestPolicy" = "diverse",
+        label: Any = None,
+        among: Iterable[Any] | None = None,
+        return_values: Literal[False] = False,
+    ) -> NDArray[Any]: ...
+    @overload
+    def suggest(
+        self,
+        k: int = 10,
+        *,
+        policy: "SuggestPolicy" = "diverse",
+        label: Any = None,
+        among: Iterable[Any] | None = None,
+        return_values: Literal[True],
+    ) -> tuple[NDArray[Any], Doubles]: ...
+    def suggest(
+        self,
+        k: int = 10,
+        *,
+        policy: "SuggestPolicy" = "diverse",
         label: Any = None,
         among: Iterable[Any] | None = None,
         return_values: bool = False,
@@ -330,8 +381,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         """
         from isotherm.insight.suggestion import suggest_next
 
-        chosen, values = suggest_next(self._fitted, k, policy=policy, label=label, among=among)
-        nodes = self.graph_.nodes[chosen]
+        fit = self._fitted
+        chosen, values = suggest_next(fit, k, policy=policy, label=label, among=among)
+        nodes = fit.graph.nodes[chosen]
         return (nodes, values) if return_values else nodes
 
     def doubtful_seeds(self, k: int | None = None) -> "DoubtfulSeeds":
@@ -358,7 +410,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         return doubtful_seeds(self._fitted, k, evidence=self._evidence_for)
 
-    def to_polars(self, *, probabilities: bool = False, temperatures: bool = False) -> Any:
+    def to_polars(self, *, probabilities: bool = False, temperatures: bool = False) -> "pl.DataFrame":
         """The results as a data frame of polars: the columns of `isotherm.write_labels`.
 
         Columns are node, label and confidence, and on request ``p_<class>`` and ``t_<class>``. A node that has no label
@@ -377,7 +429,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         return to_polars(self._fitted, probabilities, temperatures)
 
-    def to_pandas(self, *, probabilities: bool = False, temperatures: bool = False) -> Any:
+    def to_pandas(self, *, probabilities: bool = False, temperatures: bool = False) -> "pd.DataFrame":
         """The results as a data frame of pandas, with the columns of `to_polars`."""
         from isotherm.labelling.exports import to_pandas
 
@@ -417,7 +469,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         return to_igraph(self._fitted, G, label, confidence)
 
-    def set_output(self, *, transform: str | None = None) -> Self:
+    def set_output(self, *, transform: "FrameName | None" = None) -> Self:
         """Choose what `predict_proba` gives: arrays ("default"), or data frames of "pandas" or "polars".
 
         A data frame has a column for each class. As in scikit-learn, None changes nothing.

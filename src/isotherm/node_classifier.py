@@ -8,13 +8,13 @@ of these *experts* says about nodes whose class is known. This calibrates the te
 """
 
 import os
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
+from isotherm.arrays import Opinion
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, muted
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph, as_graph
 from isotherm.labelling.fit import has_probabilities
@@ -27,6 +27,7 @@ from isotherm.probability.experts.spectral import Structure
 from isotherm.seeds import Seeds, as_seeds
 
 if TYPE_CHECKING:  # few fits have features
+    from isotherm.choices import DecisionName, EngineName, EvidenceName, RuleName, SideName, SolverName
     from isotherm.io.feature_table import FeatureTable
 
 OTHER_TABLES = {"evidence", "majority"}  # experts that go by another model, or by the table whose rows are the nodes
@@ -101,16 +102,16 @@ class NodeClassifier(GraphClassifier):
 
     def __init__(
         self,
-        decision: str = "balanced",
+        decision: "DecisionName" = "balanced",
         class_weight: Mapping[Any, float] | None = None,
-        solver: str = "auto",
+        solver: "SolverName" = "auto",
         tol: float | None = DEFAULT_TOL,
         max_iter: int | None = None,
-        side: str = "edges",
-        engine: str = "local",
+        side: "SideName" = "edges",
+        engine: "EngineName" = "local",
         n_threads: int | None = None,
         max_memory: int | None = None,
-        threshold: str | float | None = "auto",
+        threshold: Literal["auto"] | float | None = "auto",
         verbose: bool = False,
         class_sizes: Mapping[Any, float] | None = None,
     ) -> None:
@@ -135,7 +136,7 @@ class NodeClassifier(GraphClassifier):
         seed_weight: Any = None,
         features: Any = None,
         feature_table: "FeatureTable | None" = None,
-        evidence: Any = AUTO,
+        evidence: "EvidenceName | Opinion | Evidence | None" = "auto",
         progress: Progress | None = None,
     ) -> Self:
         """Label the nodes of a graph.
@@ -154,16 +155,17 @@ class NodeClassifier(GraphClassifier):
         evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
             Probabilities of the classes by another model, a row for each node and a column for each class, NaN where
             it has none. Or "spectral" to go by the spectrum of the graph and the degrees of its nodes too. This is the
-            default, unless the graph has more than a million edges, which gives a warning. Or
-            "compatibility" to learn besides which classes are neighbours of which, for graphs whose links join
-            different classes. None to go by heat (and features) alone.
+            default, unless nodes times classes exceed fifty million, which gives a warning. Or "compatibility" to learn
+            besides which classes are neighbours of which, for graphs whose links join different classes. None to go by
+            heat (and features) alone.
         """
-        settings = self.settings
-        graph, seeds = self._graph_and_seeds(X, y, seed_weight)
-        known = self._read_evidence(features, evidence, graph, seeds, feature_table)
-        self.seed_columns_ = {}
-        self.feature_source_ = _described(known)
-        return self._fit(graph, seeds, settings, progress, evidence=known)
+        with self._turn:
+            settings = self.settings
+            graph, seeds = self._graph_and_seeds(X, y, seed_weight)
+            known = self._read_evidence(features, evidence, graph, seeds, feature_table)
+            self.seed_columns_ = {}
+            self.feature_source_ = _described(known)
+            return self._fit(graph, seeds, settings, progress, evidence=known)
 
     def update(
         self,
@@ -279,7 +281,9 @@ def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
     """
     from isotherm.dirichlet_classifier import DirichletClassifier
 
-    return NodeClassifier(rule, **parameters) if rule in DECISIONS else DirichletClassifier(rule, **parameters)
+    if rule in DECISIONS:
+        return NodeClassifier(cast("DecisionName", rule), **parameters)
+    return DirichletClassifier(cast("RuleName", rule), **parameters)
 
 
 def load(path: str | os.PathLike[str], *, n_threads: int | None = None) -> GraphClassifier:
@@ -310,8 +314,7 @@ def load(path: str | os.PathLike[str], *, n_threads: int | None = None) -> Graph
     if n_threads is not None:
         clf.set_params(n_threads=n_threads)
         fit = replace(fit, settings=Settings.of(**fit.settings.parameters | {"n_threads": n_threads}))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CalibrationWarning)  # `save` has warned
+    with muted(CalibrationWarning):  # `save` has warned
         fit.warn_about_few()
     if saved.feature_names is not None:
         clf.feature_names_in_ = saved.feature_names

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from inspect import signature
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -11,6 +11,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from isotherm import kernels
+from isotherm.arrays import Opinion
+from isotherm.choices import DecisionName, EngineName, EvidenceName, MetricName, SideName, SolverName, WeightsName
 from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.graphs import Graph
 from isotherm.graphs.neighbours import Neighbours
@@ -19,7 +21,7 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.settings import Settings
 from isotherm.node_classifier import NodeClassifier
 from isotherm.probability.evidence import AUTO, Evidence
-from isotherm.seeds.encoding import has_index
+from isotherm.seeds.encoding import Labels, has_index
 
 if TYPE_CHECKING:
     from isotherm.io.feature_table import FeatureTable
@@ -74,20 +76,20 @@ class VectorClassifier(NodeClassifier):
     def __init__(
         self,
         k: int = 10,
-        metric: str = "euclidean",
-        weights: str | None = "gaussian",
+        metric: MetricName = "euclidean",
+        weights: WeightsName | None = "gaussian",
         scale: bool = False,
         recall: float = 0.98,
-        decision: str = "balanced",
+        decision: DecisionName = "balanced",
         class_weight: Mapping[Any, float] | None = None,
-        solver: str = "auto",
+        solver: SolverName = "auto",
         tol: float | None = DEFAULT_TOL,
         max_iter: int | None = None,
-        side: str = "edges",
-        engine: str = "local",
+        side: SideName = "edges",
+        engine: EngineName = "local",
         n_threads: int | None = None,
         max_memory: int | None = None,
-        threshold: str | float | None = "auto",
+        threshold: Literal["auto"] | float | None = "auto",
         verbose: bool = False,
         class_sizes: Mapping[Any, float] | None = None,
     ) -> None:
@@ -111,7 +113,7 @@ class VectorClassifier(NodeClassifier):
         seed_weight: Any = None,
         features: Any = None,
         feature_table: "FeatureTable | None" = None,
-        evidence: Any = AUTO,
+        evidence: EvidenceName | Opinion | Evidence | None = "auto",
         progress: Progress | None = None,
     ) -> Self:
         """Label the rows of a table.
@@ -130,27 +132,28 @@ class VectorClassifier(NodeClassifier):
         """
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
-        table = self._checked_table(X, reset=True)
-        self.neighbours_ = Neighbours.of(
-            table,
-            k=self.k,
-            metric=self.metric,
-            weights=self.weights,
-            scale=self.scale,
-            recall=self.recall,
-            threads=kernels.thread_count(self.n_threads),
-        )
-        if features is None and isinstance(evidence, str) and evidence == AUTO:
-            evidence = Evidence.of_table(table)
-        return super().fit(
-            Graph.from_neighbours(self.neighbours_),
-            _by_row(X, y),
-            seed_weight=seed_weight,
-            features=features,
-            feature_table=feature_table,
-            evidence=evidence,
-            progress=progress,
-        )
+        with self._turn:
+            table = self._checked_table(X, reset=True)
+            self.neighbours_ = Neighbours.of(
+                table,
+                k=self.k,
+                metric=self.metric,
+                weights=self.weights,
+                scale=self.scale,
+                recall=self.recall,
+                threads=kernels.thread_count(self.n_threads),
+            )
+            if features is None and isinstance(evidence, str) and evidence == AUTO:
+                evidence = Evidence.of_table(table)
+            return super().fit(
+                Graph.from_neighbours(self.neighbours_),
+                _by_row(X, y),
+                seed_weight=seed_weight,
+                features=features,
+                feature_table=feature_table,
+                evidence=evidence,
+                progress=progress,
+            )
 
     @property
     def settings(self) -> Settings:
@@ -172,15 +175,15 @@ class VectorClassifier(NodeClassifier):
         return self
 
     @property
-    def transduction_(self) -> Any:
+    def transduction_(self) -> Labels:
         """The labels of the rows of the table, as LabelSpreading calls them."""
         return self.labels_
 
-    def _new_edges(self, X: Any) -> csr_array:
+    def _new_edges(self, X: Any, fit: Fit) -> csr_array:
         """Edge weights (m, n) from new rows to the rows of the table, without edges to unreached rows."""
         threads = kernels.thread_count(self.n_threads)
         edges = self.neighbours_.to_new(self._checked_table(X, reset=False), threads)
-        return csr_array(edges.multiply(self.reached_))
+        return csr_array(edges.multiply(fit.outcome.reached))
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Save the graph of neighbours and what was found on it, without the table.

@@ -15,12 +15,17 @@ import pytest
 from commands import Run, runner
 
 import isotherm as iso
+from isotherm import choices
+from isotherm.choices import RuleName, SideName
 from isotherm.cli import options
 from isotherm.engines import ENGINES
 from isotherm.equilibrium.solvers import SOLVERS
+from isotherm.insight.suggestion import POLICIES
 from isotherm.io import read_graph, read_seeds
 from isotherm.labelling.rules import RULES
+from isotherm.labelling.settings import CHOICES
 from isotherm.node_classifier import RULE_NAMES
+from isotherm.probability.evidence import AUTO, COMPATIBILITY, SPECTRAL
 
 
 @pytest.fixture
@@ -194,7 +199,7 @@ def test_every_solver(run: Run, solver: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("side", ["both", "source"])
-def test_directed_graphs_and_rules(run: Run, rule: str, side: str) -> None:
+def test_directed_graphs_and_rules(run: Run, rule: RuleName, side: SideName) -> None:
     outcome = run("classify", "edges.csv", "seeds.csv", "--directed", "--rule", rule, "--side", side, "-q")
     graph = read_graph("edges.csv", directed=True)
     with warnings.catch_warnings():
@@ -222,6 +227,10 @@ def test_the_choices_are_those_of_the_library() -> None:
     assert typing.get_args(options.Rule) == RULE_NAMES
     assert set(typing.get_args(fields["solver"])) == set(SOLVERS)
     assert typing.get_args(fields["engine"]) == tuple(ENGINES)
+    assert typing.get_args(choices.SideName) == CHOICES["side"]
+    assert typing.get_args(choices.StopName) == CHOICES["stop"]
+    assert typing.get_args(choices.SuggestPolicy) == POLICIES
+    assert typing.get_args(choices.EvidenceName) == (AUTO, SPECTRAL, COMPATIBILITY)
     solving = options.Solving()
     elsewhere = {"verbose": False}  # commands have a bar of their own
     product, paper = iso.NodeClassifier().get_params(), iso.DirichletClassifier().get_params()

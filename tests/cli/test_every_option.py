@@ -391,7 +391,7 @@ BEFORE: dict[tuple[str, ...], tuple[int, dict[str, Any]]] = {}  # what commands 
 def test_an_option_is_honoured_or_refused(run: Run, path: str, option: str, request: pytest.FixtureRequest) -> None:
     way = PATHS[path]
     probe = ON_PATH.get(path, {}).get(option) or PROBES[option]
-    address = request.getfixturevalue("cluster").scheduler.address if way.needs_cluster else ""
+    address = request.getfixturevalue("address") if way.needs_cluster else ""
 
     def given(words: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(address if word == ADDRESS else word for word in words)
@@ -428,7 +428,11 @@ def test_an_option_is_honoured_or_refused(run: Run, path: str, option: str, requ
         assert status in (0, 2, 3), sentence
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _disconnected() -> Iterator[None]:
-    yield
-    disconnect()
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A cluster of two threads: what a command asks of it is the same with processes, which take six times as long."""
+    distributed = pytest.importorskip("distributed", reason="needs isotherm[dask]")
+    threads = {"n_workers": 2, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**threads) as started:
+        yield started.scheduler_address
+        disconnect()

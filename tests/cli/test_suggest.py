@@ -9,6 +9,7 @@ import pytest
 from commands import Run, command, rounded, runner
 
 import isotherm as iso
+from isotherm.choices import SuggestPolicy
 from isotherm.insight.suggestion import POLICIES
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
@@ -20,7 +21,7 @@ def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_the_table_holds_what_the_library_says(run: Run, policy: str) -> None:
+def test_the_table_holds_what_the_library_says(run: Run, policy: SuggestPolicy) -> None:
     label = "tea" if policy == "likely" else None
     more = [] if label is None else ["--class", label]
     outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "3", "--policy", policy, *more)
@@ -107,7 +108,7 @@ def test_in_a_process_of_its_own(run: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("policy", ["diverse", "uncertainty"])
-def test_without_seeds_the_library_says_where_to_begin(run: Run, policy: str) -> None:
+def test_without_seeds_the_library_says_where_to_begin(run: Run, policy: SuggestPolicy) -> None:
     outcome = run("suggest", "edges.csv", "-n", "3", "--policy", policy)
     assert outcome.status == 0, outcome.err
     table = pl.read_csv(io.StringIO(outcome.out))

@@ -8,6 +8,7 @@ import pytest
 from problems import harmonic
 
 import isotherm as iso
+from isotherm.choices import EngineName
 from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem
@@ -113,7 +114,7 @@ def test_a_certificate_bounds_the_error(engine: str) -> None:
     assert certificate.error_bound < 0.1
 
 
-def test_a_classifier_answers_everything(engine: str) -> None:
+def test_a_classifier_answers_everything(engine: EngineName) -> None:
     rng = np.random.default_rng(6)
     n = 400
     community = np.arange(n) % 4

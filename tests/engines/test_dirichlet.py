@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import isotherm as iso
+from isotherm.choices import SolverName
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 
@@ -42,7 +43,7 @@ class TestSolveDirichlet:
         np.testing.assert_array_equal(found, [1, 1, np.nan, np.nan, np.nan])
 
     @pytest.mark.parametrize("solver", ["cg", "sweeps", "direct"])
-    def test_all_solvers_agree_with_networkx_resistances(self, solver: str) -> None:
+    def test_all_solvers_agree_with_networkx_resistances(self, solver: SolverName) -> None:
         """A unit of heat between two nodes: the temperature difference is the resistance distance."""
         G = nx.karate_club_graph()
         graph = iso.Graph.from_networkx(G, weight=None)
@@ -75,4 +76,4 @@ class TestSolveDirichlet:
 
     def test_an_unknown_engine_is_named(self) -> None:
         with pytest.raises(ValueError, match="engine='spark', but it must be one of 'local', 'dask'"):
-            iso.solve_dirichlet(self.rod, {"a": 1.0}, engine="spark")
+            iso.solve_dirichlet(self.rod, {"a": 1.0}, engine="spark")  # type: ignore[arg-type]

@@ -28,8 +28,9 @@ def limited() -> Iterator[Any]:
     import dask
     from distributed import Client, LocalCluster
 
+    spawned = {"distributed.worker.multiprocessing-method": "spawn"}  # forked ones would share memory
     with (
-        dask.config.set({f"distributed.worker.memory.{name}": value for name, value in MANAGED.items()}),
+        dask.config.set({f"distributed.worker.memory.{name}": value for name, value in MANAGED.items()} | spawned),
         LocalCluster(n_workers=WORKERS, threads_per_worker=1, memory_limit="1 TB", dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):

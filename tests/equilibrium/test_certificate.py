@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from problems import Problem, harmonic, problems
 
 import isotherm as iso
+from isotherm.choices import RuleName, SideName
 from isotherm.equilibrium.certificate import certify
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem as Stated
@@ -78,7 +79,7 @@ def blocks() -> tuple[iso.Graph, np.ndarray]:
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 @pytest.mark.parametrize("rule", RULES)
-def test_most_labels_are_certified(blocks: tuple[iso.Graph, np.ndarray], rule: str) -> None:
+def test_most_labels_are_certified(blocks: tuple[iso.Graph, np.ndarray], rule: RuleName) -> None:
     clf = iso.DirichletClassifier(rule=rule).fit(*blocks)
     exact = iso.DirichletClassifier(rule=rule, tol=1e-10).fit(*blocks)
     assert clf.certified_[clf.reached_].mean() > 0.95
@@ -88,7 +89,7 @@ def test_most_labels_are_certified(blocks: tuple[iso.Graph, np.ndarray], rule: s
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 @pytest.mark.parametrize("side", ["both", "source"])
-def test_labels_of_a_directed_graph_are_certified(blocks: tuple[iso.Graph, np.ndarray], side: str) -> None:
+def test_labels_of_a_directed_graph_are_certified(blocks: tuple[iso.Graph, np.ndarray], side: SideName) -> None:
     undirected, labels = blocks
     graph = iso.Graph.from_scipy(undirected.adjacency, directed=True)
     clf = iso.DirichletClassifier(rule="centered", side=side).fit(graph, labels)

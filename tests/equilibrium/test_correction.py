@@ -14,6 +14,7 @@ from scipy.sparse import block_diag, csr_array
 
 import isotherm as iso
 from isotherm import kernels
+from isotherm.choices import SideName
 from isotherm.equilibrium.correction import correct
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, solve
@@ -194,7 +195,7 @@ def test_updates_give_the_labels_of_a_fit_on_random_graphs(matrix: csr_array, da
     labels = {node: data.draw(st.sampled_from("abc")) for node in nodes}
     first = data.draw(st.integers(1, len(nodes) - 1))
     soft = data.draw(st.booleans())
-    side = data.draw(st.sampled_from(["both", "source"]))
+    side: SideName = data.draw(st.sampled_from(["both", "source"]))
     clf = iso.DirichletClassifier(rule="centered", solver="cg", tol=1e-3, side=side)
     tight = iso.DirichletClassifier(rule="centered", solver="direct", tol=1e-9, side=side)
     start, rest = nodes[:first], nodes[first:]

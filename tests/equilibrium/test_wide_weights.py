@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from problems import dense, star_mesh
 
 import isotherm as iso
+from isotherm.choices import SolverName
 from isotherm.equilibrium.lifting import in_good_unit
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, interior_system, joined, solve
@@ -33,7 +34,7 @@ def random_graph(seed: int, decades: float) -> tuple[iso.Graph, NDArray[np.int64
 
 @pytest.mark.parametrize("factor", [1e-310, 1e-300, 1e-38, 1e-35, 1e38, 1e300])
 @pytest.mark.parametrize("solver", ["auto", "cg", "elimination", "direct"])
-def test_the_unit_of_weights_does_not_matter(solver: str, factor: float) -> None:
+def test_the_unit_of_weights_does_not_matter(solver: SolverName, factor: float) -> None:
     n = 1500
     weights = np.ldexp(np.random.default_rng(0).integers(1, 9, n - 1).astype(float), -1)
     plain, scaled = (iso.Graph.from_edges(range(n - 1), range(1, n), unit * weights) for unit in (1.0, factor))
@@ -75,7 +76,7 @@ def test_a_bound_is_relative_to_the_spread_at_equilibrium() -> None:
 
 
 @pytest.mark.parametrize("solver", ["auto", "direct", "elimination", "cg", "sweeps"])
-def test_subnormal_weights(solver: str) -> None:
+def test_subnormal_weights(solver: SolverName) -> None:
     graph = iso.Graph.from_edges(range(5), range(1, 6), [1, 1e-310, 1, 1e-310, 1.0])
     clf = iso.DirichletClassifier(solver=solver).fit(graph, {0: "a", 5: "b"})
     assert clf.labels_.tolist()[:2] == ["a", "a"]
@@ -153,7 +154,7 @@ def grounded(graph: iso.Graph, seeds: dict[int, float], values: NDArray[np.float
 
 @pytest.mark.parametrize("solver", ["cg", "sweeps", "elimination", "direct"])
 @pytest.mark.parametrize("iterations", [1, 100, 3200, None])
-def test_a_bound_is_relative_to_the_rows_that_are_read(solver: str, iterations: int | None) -> None:
+def test_a_bound_is_relative_to_the_rows_that_are_read(solver: SolverName, iterations: int | None) -> None:
     """The nodes that stand for weak seeds are held far apart; relative to that, the error was 0.055 instead of 48."""
     graph, weak = iso.Graph.from_edges([0, 1, 2, 0], [1, 2, 0, 3]), {1: 0.001, 2: 0.002}
     clf = iso.DirichletClassifier(solver=solver, rule="vanilla", max_iter=iterations, calibration=None)
@@ -167,7 +168,7 @@ def test_a_bound_is_relative_to_the_rows_that_are_read(solver: str, iterations: 
 
 
 @pytest.mark.parametrize("solver", ["cg", "sweeps", "elimination", "direct"])
-def test_weak_seeds_are_not_taken_for_none(solver: str) -> None:
+def test_weak_seeds_are_not_taken_for_none(solver: SolverName) -> None:
     """At the start all nodes that are read are alike: that is no sign of equilibrium."""
     graph, weak = iso.Graph.from_edges([0, 1], [1, 2], [0.014, 3.0]), {0: 71.0, 2: 2e-6}
     clf = iso.DirichletClassifier(solver=solver, rule="vanilla", calibration=None)

@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.neighbors import kneighbors_graph
 
 from isotherm import Graph
+from isotherm.choices import MetricName, WeightsName
 from isotherm.graphs.neighbours import Neighbours, ZeroRowWarning
 from isotherm.graphs.vector_rows import ScaleWarning
 
@@ -36,7 +37,7 @@ def neighbours(X: Any, **more: Any) -> Neighbours:
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("k", [1, 5, 10])
-def test_edges_are_those_of_scikit_learn_in_either_direction(k: int, metric: str) -> None:
+def test_edges_are_those_of_scikit_learn_in_either_direction(k: int, metric: MetricName) -> None:
     X = blobs()
     theirs = kneighbors_graph(X, k, metric=metric)
     union = theirs.maximum(theirs.T).toarray()
@@ -81,7 +82,7 @@ def test_rows_may_have_ids() -> None:
 
 
 @pytest.mark.parametrize("weights", ["gaussian", "self-tuning", None])
-def test_copies_of_a_row_form_no_island(weights: str | None) -> None:
+def test_copies_of_a_row_form_no_island(weights: WeightsName | None) -> None:
     """50 copies would fill each other's lists of 5 neighbours; GraphLearning's weights are NaN there."""
     X = np.concatenate([np.repeat([[0.5, 0.5]], 50, axis=0), blobs(100, 2) / 3])
     graph = Graph.from_vectors(X, k=5, weights=weights)

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from problems import Problem, dense, harmonic, problems
 
 import isotherm as iso
+from isotherm.choices import SideName
 from isotherm.insight import paths
+from isotherm.paper.block_model import stochastic_block_model
 
 quiet = pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning")
 
@@ -25,7 +27,7 @@ def shares_of(explanation: iso.Explanation, seeds: list[Any]) -> NDArray[np.floa
 @given(problem=problems())
 @quiet
 @pytest.mark.parametrize("side", ["both", "source"])
-def test_shares_equal_those_of_dense_elimination(problem: Problem, side: str) -> None:
+def test_shares_equal_those_of_dense_elimination(problem: Problem, side: SideName) -> None:
     graph, n = problem.graph, problem.graph.n_nodes
     clf = iso.DirichletClassifier(side=side, tol=1e-6).fit(graph, problem.labels)
     held, one_hot = problem.nodes, np.eye(len(problem.nodes))
@@ -148,3 +150,15 @@ def test_an_unknown_node_is_named() -> None:
     clf = iso.DirichletClassifier().fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     with pytest.raises(ValueError, match="1 node is not in the graph: 99"):
         clf.explain(99)
+
+
+def test_known_class_sizes_have_a_row() -> None:
+    graph = stochastic_block_model([60, 60], 0.2, 0.05, np.random.default_rng(1))
+    seeds = {node: "a" if node < 60 else "b" for node in range(0, 120, 3)}
+    plain = iso.NodeClassifier().fit(graph, seeds)
+    sized = iso.NodeClassifier(class_sizes={"a": 0.4}).fit(graph, seeds)
+    added = sized.explain(1).experts["class sizes"]
+    logits, before = (np.log(clf.predict_proba()[1]) for clf in (sized, plain))
+    assert added["b"] - added["a"] == pytest.approx(np.diff(logits - before)[0])
+    assert "class sizes" in str(sized.explain(1))
+    assert "class sizes" not in plain.explain(1).experts

@@ -1,6 +1,6 @@
 """Suggestions: values against dense inverses, and batches on graphs where it is clear what to ask."""
 
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
@@ -10,6 +10,7 @@ from problems import Problem, dense, problems
 from scipy.sparse import csr_array
 
 import isotherm as iso
+from isotherm.choices import SideName, SuggestPolicy
 from isotherm.insight.suggestion import DAMPING, LIKELY, POLICIES, Reach, choose
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")  # two seeds are enough here
@@ -73,7 +74,7 @@ def test_values_come_close_to_those_of_a_dense_inverse() -> None:
 
 @pytest.mark.parametrize("policy", ["diverse", "uncertainty"])
 @quiet
-def test_a_large_unreached_component_comes_first_and_single_nodes_last(policy: str) -> None:
+def test_a_large_unreached_component_comes_first_and_single_nodes_last(policy: SuggestPolicy) -> None:
     graph = cliques([6, 6])
     graph.add_edges_from(nx.relabel_nodes(nx.star_graph(20), {i: ("star", i) for i in range(21)}).edges)
     graph.add_nodes_from(["alone", "lost"])
@@ -98,7 +99,7 @@ def test_a_batch_is_spread_over_the_graph() -> None:
 
 @pytest.mark.parametrize("calibration", ["auto", None])
 @quiet
-def test_likely_members_of_a_class_come_first(calibration: str | None) -> None:
+def test_likely_members_of_a_class_come_first(calibration: Literal["auto"] | None) -> None:
     graph = nx.karate_club_graph()
     clf = iso.DirichletClassifier(calibration=calibration).fit(graph, {0: "a", 1: "a", 33: "b", 32: "b", 5: "c"})
     nodes, values = clf.suggest(40, policy="likely", label="b", return_values=True)
@@ -136,7 +137,7 @@ def test_the_best_candidate_of_a_batch_is_that_of_a_new_fit() -> None:
 @quiet
 @pytest.mark.parametrize("policy", SPREADING)
 @pytest.mark.parametrize("side", ["both", "source"])
-def test_all_nodes_but_the_seeds_are_suggested_once(problem: Problem, policy: str, side: str) -> None:
+def test_all_nodes_but_the_seeds_are_suggested_once(problem: Problem, policy: SuggestPolicy, side: SideName) -> None:
     clf = iso.DirichletClassifier(side=side).fit(problem.graph, problem.labels)
     nodes, values = clf.suggest(problem.graph.n_nodes, policy=policy, return_values=True)
     free = np.setdiff1d(np.arange(problem.graph.n_nodes), problem.nodes)
@@ -151,7 +152,7 @@ def test_all_nodes_but_the_seeds_are_suggested_once(problem: Problem, policy: st
 @quiet
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("directed", [False, True])
-def test_the_order_of_the_nodes_does_not_matter(policy: str, directed: bool) -> None:
+def test_the_order_of_the_nodes_does_not_matter(policy: SuggestPolicy, directed: bool) -> None:
     rng = np.random.default_rng(4)
     ends = rng.integers(80, size=(2, 300))
     weights = csr_array((rng.random(300) + 0.1, ends), shape=(80, 80))
@@ -178,7 +179,7 @@ def test_margins_are_differences_of_the_two_best_scores() -> None:
 
 
 @pytest.mark.parametrize("policy", SPREADING)
-def test_best_scores_are_enough(policy: str) -> None:
+def test_best_scores_are_enough(policy: SuggestPolicy) -> None:
     seeds = {0: "a", 33: "b", 5: "c"}
     few = iso.DirichletClassifier(max_memory=1).fit(nx.karate_club_graph(), seeds)
     every = iso.DirichletClassifier(calibration=None).fit(nx.karate_club_graph(), seeds)  # as with too many classes

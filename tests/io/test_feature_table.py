@@ -111,8 +111,10 @@ def test_categories_with_rare_and_with_many_values() -> None:
         (pd.Series(["a", None, "b"], dtype="category"), "category, 2 values, 1 missing"),
         (pl.Series([datetime(2020, 1, 1), None]), "date, 1 missing"),
         (np.array(["2020-01-01", "NaT"], "datetime64[D]"), "date, 1 missing"),
+        (np.array([1, "NaT", 3], "timedelta64[h]"), "number, 1 missing"),
+        (np.array([[1.0, 2.0], [3.0, 4.0]]), "vector, 2 numbers"),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_what_a_column_is_read_as(values: Any, kind: str) -> None:
     assert kinds(iso.FeatureTable().fit({"x": values}))["x"] == kind
@@ -168,6 +170,10 @@ def test_numbers_of_every_style() -> None:
         ({"columns": ["y"]}, {"x": [1, 2]}, "no column named 'y' for feature_columns: there are 'x'"),
         ({"decimal": ";"}, {"x": [1, 2]}, "decimal=';', but it must be"),
         ({}, {"x": [[1, 2], [1]]}, "the list in row 2 of the column 'x' is missing or has another length"),
+        ({}, pd.DataFrame([[1, 2]], columns=["x", "x"]), "two columns of the same name: rename one of them"),
+        ({}, np.ones((2, 2, 2)), r"a table must have two dimensions, not the shape \(2, 2, 2\)"),
+        ({"text": "x"}, {"x": [[1, 2], [3, 4]]}, "the column 'x' holds lists, not texts: choose another column"),
+        ({"text": "x"}, {"x": ["?", "!"]}, "a column of texts has no words: choose another column with text"),
     ],
 )
 def test_what_is_wrong_is_said(how: dict[str, Any], table: Any, sentence: str) -> None:
@@ -183,3 +189,27 @@ def test_other_rows_are_read_in_the_same_way() -> None:
         table.transform({**rows, "age": ["old", "20", "30"]})
     with pytest.raises(ValueError, match="no column 'age', which it had before"):
         table.transform({name: values for name, values in rows.items() if name != "age"})
+    with pytest.raises(ValueError, match="'opened' holds a number now, and held a date before: give it"):
+        table.transform({**rows, "opened": [1, 2, 3]})
+
+
+def test_numbers_can_be_read_as_texts() -> None:
+    table = iso.FeatureTable(text="code")
+    numbers = table.fit_transform({"code": [1200.0, 75.0, np.nan], "age": [1, 2, 3]})
+    assert table.get_feature_names_out().tolist() == ["code: 1200", "code: 75"]
+    np.testing.assert_array_equal(numbers.toarray(), [[1, 0], [0, 1], [0, 0]])
+    again = table.transform({"code": [75]})
+    np.testing.assert_array_equal(again.toarray(), [[0, 1]])
+
+
+def test_vectors_beside_other_columns_have_length_one_on_average() -> None:
+    vectors = RNG.normal(3, 2, size=(50, 4))
+    table = iso.FeatureTable()
+    numbers = table.fit_transform({"embedding": vectors, "country": RNG.choice(["FR", "DE"], 50)}).toarray()
+    assert table.get_feature_names_out()[2:].tolist() == [f"embedding[{place}]" for place in (1, 2, 3, 4)]
+    centred = vectors - vectors.mean(axis=0)
+    np.testing.assert_allclose(numbers[:, 2:], centred / np.sqrt((centred**2).sum(axis=1).mean()))
+
+
+def test_a_table_that_was_not_fitted_shows_its_parameters() -> None:
+    assert str(iso.FeatureTable(text="note")) == "FeatureTable(text='note')"

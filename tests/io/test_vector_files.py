@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse, save_npz
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError
-from isotherm.io.vectors import read_feature_file, read_vectors, read_vectors_file
+from isotherm.io.vectors import read_feature_file, read_node_ids, read_vectors, read_vectors_file
 
 ROWS = np.array([[0.0, 1.5], [2.0, -3.0], [4.0, 5.25]])
 FRAME = pl.DataFrame(
@@ -165,3 +165,29 @@ def test_features_take_the_same_options(tmp_path: Path) -> None:
     graph = Graph.from_edges(["th\xe9"], ["caf\xe9"])
     file = read_feature_file(tmp_path / "f.csv", graph, id=1, header=False, delimiter=";", encoding="cp1252")
     assert file.at(graph).rows.tolist() == [[2.0], [1.0]]
+
+
+def test_features_need_an_id_in_each_row(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("id,x\na,1\n,2\n")
+    with pytest.raises(FileError, match=r"f.csv, row 2: the id is empty; fill it in, or drop the row"):
+        read_feature_file(tmp_path / "f.csv", id="id")
+
+
+def test_rows_without_ids_are_nodes_in_order(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("x,y\n0.5,1.5\n2.5,3.5\n4.5,0.5\n")
+    graph = Graph.from_edges([0, 1], [1, 2])
+    np.testing.assert_array_equal(
+        read_feature_file(tmp_path / "f.csv", graph).at(graph).rows, [[0.5, 1.5], [2.5, 3.5], [4.5, 0.5]]
+    )
+
+
+def test_the_ids_of_a_table_of_nodes(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [1, 2, 3], "account": ["a", None, "c"], "city": ["x", "y", "z"]})
+    frame.write_csv(tmp_path / "n.csv")
+    assert read_node_ids(tmp_path / "n.csv") == ["a", "c"]
+    assert read_node_ids(tmp_path / "n.csv", id="city") == ["x", "y", "z"]
+    frame.drop("account").write_csv(tmp_path / "n.csv")
+    assert read_node_ids(tmp_path / "n.csv") == ["1", "2", "3"], "the first column, if no name tells"
+    np.save(tmp_path / "n.npy", ROWS)
+    with pytest.raises(FileError, match=r"n.npy is an array, which has no ids of nodes; give a table"):
+        read_node_ids(tmp_path / "n.npy")

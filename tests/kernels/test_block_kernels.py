@@ -119,6 +119,22 @@ def test_signs(backend: ModuleType, weighted: bool) -> None:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("width", kernels.WIDTHS)
 @pytest.mark.parametrize("dtype", DTYPES)
+def test_chebyshev_step(backend: ModuleType, dtype: Any, width: int, weighted: bool) -> None:
+    """A step of the recurrence is computed in the place of the block before the last."""
+    n = 70
+    graph, matrix = random_graph(n, weighted, dtype)
+    x, before = random_block(n, width, dtype, 1), random_block(n, width, dtype, 2)
+    scale = np.random.default_rng(3).random(n).astype(dtype)
+    scale[::7] = 0
+    expected = scale[:, None] * (matrix @ x) - 0.3 * x - before
+    backend.chebyshev(*graph, scale, 0.3, x, before, 2)
+    np.testing.assert_allclose(before, expected, rtol=10 * tolerance(dtype), atol=10 * tolerance(dtype))
+
+
+@each_backend
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("width", kernels.WIDTHS)
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_some_rows(backend: ModuleType, dtype: Any, width: int, weighted: bool) -> None:
     """The product on the last rows of a graph, and the Laplacian on the first."""
     n, first = 70, 30

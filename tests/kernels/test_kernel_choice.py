@@ -70,6 +70,18 @@ def test_native_kernels_that_are_missing_are_refused_if_asked_for() -> None:
         assert choose(None, {"ISOTHERM_ISA": "abacus"}) is reference
 
 
+@pytest.mark.parametrize("native", [None, kernels.native])
+def test_unknown_kernels_are_refused(native: ModuleType | None) -> None:
+    with pytest.raises(
+        KernelsError, match="ISOTHERM_KERNELS is 'Native', which is unknown; choose from auto, native, "
+    ):
+        choose(native, {"ISOTHERM_KERNELS": "Native"})
+
+
+def test_an_empty_variable_is_as_none_at_all() -> None:
+    assert choose(reference, {"ISOTHERM_KERNELS": "", "ISOTHERM_ISA": ""}) is reference
+
+
 @pytest.mark.skipif(kernels.native is None, reason="the native kernels were not built")
 class TestNative:
     def test_a_wrong_dtype_is_refused_and_not_copied(self) -> None:
@@ -99,3 +111,10 @@ def test_thread_count_comes_from_argument_then_environment(monkeypatch: pytest.M
     assert kernels.thread_count(2) == 2
     monkeypatch.delenv("ISOTHERM_THREADS")
     assert kernels.thread_count() >= 1
+
+
+@pytest.mark.parametrize("value", ["many", "0", "-1", "1.5"])
+def test_a_wrong_number_of_threads_is_refused(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ISOTHERM_THREADS", value)
+    with pytest.raises(ValueError, match=f"ISOTHERM_THREADS is '{value}'; it must be a number from 1 on"):
+        kernels.thread_count()

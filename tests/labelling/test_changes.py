@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from problems import Problem, dense, harmonic, problems
 
 import isotherm as iso
+from isotherm.choices import SideName, SolverName
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.labelling.fit import warm_start
 from isotherm.seeds import Seeds
@@ -42,7 +43,7 @@ def changes(before: Any, after: Any, graph: iso.Graph) -> dict[str, Any]:
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("side", ["both", "source"])
 def test_temperatures_after_an_update_equal_those_of_dense_elimination(
-    problem: Problem, seed: int, solver: str, side: str
+    problem: Problem, seed: int, solver: SolverName, side: SideName
 ) -> None:
     graph, n = problem.graph, problem.graph.n_nodes
     labels = other_labels(problem, np.random.default_rng(seed))

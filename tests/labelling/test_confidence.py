@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 import isotherm as iso
+from isotherm.choices import RuleName
 from isotherm.engines import LocalEngine
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.labelling.rules import DECISIONS, RULES
@@ -87,7 +88,7 @@ def test_confidence_is_the_probability_of_the_label(kind: Kind) -> None:
 
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 @pytest.mark.parametrize("rule", [*RULES, *DECISIONS])
-def test_confidence_never_changes_labels(rule: str) -> None:
+def test_confidence_never_changes_labels(rule: RuleName) -> None:
     """Whether it is asked for, calibrated, or left out."""
     graph, truth = block_model([900, 300, 100], 5, 0.7)
     known = shown(truth, 0.1, 1)

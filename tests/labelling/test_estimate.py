@@ -31,18 +31,20 @@ def watch():
 
 threading.Thread(target=watch, daemon=True).start()
 graph = iso.Graph.open(sys.argv[1])
-clf = iso.DirichletClassifier(max_iter=6).fit(graph, {node: node % 4 for node in range(0, graph.n_nodes, 100)})
+kind = getattr(iso, sys.argv[2])
+clf = kind(max_iter=6).fit(graph, {node: node // 100 % 4 for node in range(0, graph.n_nodes, 100)})
 clf.confidence_
-print(peak, estimate_fit(graph, 4, Settings()).memory)
+print(peak, estimate_fit(graph, 4, Settings(), structure=kind is iso.NodeClassifier).memory)
 """
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="asks Linux for the memory of a process")
-def test_a_fit_takes_the_memory_that_was_estimated(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["DirichletClassifier", "NodeClassifier"])
+def test_a_fit_takes_the_memory_that_was_estimated(tmp_path: Path, kind: str) -> None:
     n = 500_000
     ends = np.random.default_rng(0).integers(0, n, (2, 3 * n))
     iso.Graph.from_edges(*ends, nodes=np.arange(n)).pack(tmp_path / "graph.iso")
-    command = [sys.executable, "-c", FIT, str(tmp_path / "graph.iso")]
+    command = [sys.executable, "-c", FIT, str(tmp_path / "graph.iso"), kind]
     out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
     peak, estimated = map(int, out.split())
     assert 0.5 * estimated < peak < 1.25 * estimated

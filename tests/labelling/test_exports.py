@@ -11,11 +11,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import isotherm as iso
 from isotherm import write_labels
+from isotherm.choices import FrameName
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::isotherm.CalibrationWarning", "ignore::isotherm.UnreachedWarning", "ignore::isotherm.RareClassWarning"
@@ -84,7 +86,7 @@ def test_networkx_gets_attributes_on_a_copy(name: str) -> None:
         for place, node in enumerate(clf.graph_.nodes.tolist()):
             data = found.nodes[node]
             if clf.fitted_.outcome.several:
-                own = np.flatnonzero(clf.labels_[[place]].toarray()[0])
+                own = np.flatnonzero(csr_array(clf.labels_)[[place]].toarray()[0])
                 assert data["label"] == clf.classes_[own].tolist()
             elif clf.reached_[place]:
                 assert data["label"] == clf.labels_[place]
@@ -232,7 +234,7 @@ def test_a_solution_is_one_line() -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_probabilities_as_data_frames(library: str) -> None:
+def test_probabilities_as_data_frames(library: FrameName) -> None:
     club = nx.karate_club_graph()
     plain = iso.DirichletClassifier().fit(club, {0: "Mr. Hi", 33: "Officer"})
     clf = clone(iso.DirichletClassifier().set_output(transform=library)).fit(club, {0: "Mr. Hi", 33: "Officer"})

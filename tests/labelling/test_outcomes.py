@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import isotherm as iso
+from isotherm.choices import RuleName
 from isotherm.labelling.outcomes import Ranking
 from isotherm.labelling.rules import RULES
 
@@ -44,7 +45,7 @@ def many_classes(directed: bool) -> tuple[iso.Graph, dict[int, int]]:
 @pytest.mark.filterwarnings("ignore::isotherm.UnreachedWarning")
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("rule", RULES)
-def test_little_memory_gives_the_same_labels(rule: str, directed: bool) -> None:
+def test_little_memory_gives_the_same_labels(rule: RuleName, directed: bool) -> None:
     graph, seeds = many_classes(directed)
     full = iso.DirichletClassifier(rule=rule).fit(graph, seeds)
     small = iso.DirichletClassifier(rule=rule, max_memory=1_000_000).fit(graph, seeds)

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import polars as pl
 import pytest
+from scipy.sparse import csr_array
 
 import isotherm as iso
 from isotherm.labelling.rows import Columns, label_rows, rows
@@ -95,7 +96,7 @@ def test_each_label_of_a_node_has_a_row_the_most_certain_first() -> None:
     found = parts_of(clf)
     assert [row for row in found if row[0] == "u"] == [["u", "a", 1.0], ["u", "b", 1.0]]
     assert [row for row in found if row[0] in "zk"] == [["z", None, 0.0], ["k", None, 0.0]]
-    confidence = clf.confidence_.toarray()
+    confidence = csr_array(clf.confidence_).toarray()
     for place, node in enumerate(clf.graph_.nodes.tolist()):
         own = [row[2] for row in found if row[0] == node]
         assert own == sorted(own, reverse=True)

@@ -4,7 +4,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
@@ -15,6 +15,7 @@ from problems import Problem, problems
 from saved_models import again, assert_same, dense
 
 import isotherm as iso
+from isotherm.choices import SuggestPolicy
 from isotherm.engines import LocalEngine
 from isotherm.errors import ParameterError
 from isotherm.graph_classifier import GraphClassifier
@@ -192,7 +193,7 @@ def test_soft_seeds_are_saved(tmp_path: Path, rule: str) -> None:
 @quiet
 @pytest.mark.parametrize("rule", ["centered", "balanced"])
 @pytest.mark.parametrize("policy", ["diverse", "uncertainty", "margin"])
-def test_a_loaded_classifier_suggests_and_takes_new_seeds(tmp_path: Path, policy: str, rule: str) -> None:
+def test_a_loaded_classifier_suggests_and_takes_new_seeds(tmp_path: Path, policy: SuggestPolicy, rule: str) -> None:
     clf = classifier_by(rule).fit(nx.karate_club_graph(), {0: "a", 33: "b"})
     loaded = again(clf, tmp_path / "m.npz")
     np.testing.assert_array_equal(clf.suggest(5, policy=policy), loaded.suggest(5, policy=policy))
@@ -270,7 +271,9 @@ def test_a_model_is_loaded_for_a_number_of_threads(tmp_path: Path) -> None:
 
 @quiet
 @pytest.mark.parametrize("threshold", ["auto", None])
-def test_sets_of_labels_are_saved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threshold: str | None) -> None:
+def test_sets_of_labels_are_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, threshold: Literal["auto"] | None
+) -> None:
     sets = {node: {"a", "b"} if node % 3 else {"a"} for node in range(0, 34, 2)} | {1: set(), 33: {"c"}}
     clf = iso.NodeClassifier(threshold=threshold).fit(nx.karate_club_graph(), sets)
     if threshold is None:  # seeds are hidden on first use

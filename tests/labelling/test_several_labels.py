@@ -1,7 +1,7 @@
 """Several labels for a node: the same as a problem for each label, whatever the memory; and a threshold that suits."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import networkx as nx
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from sklearn.metrics import f1_score, log_loss
 
 import isotherm as iso
+from isotherm.choices import RuleName, SideName
 from isotherm.labelling.fit import warm_start
 from isotherm.labelling.label_sets import _best_shift, _distinct
 from isotherm.labelling.rules import RULES
@@ -38,7 +39,9 @@ def sets_of(problem: Problem, labels: int, chance: float) -> NDArray[np.bool_]:
 @pytest.mark.parametrize("rule", RULES)
 @settings(max_examples=40)  # of each rule
 @given(problem=problems(), chance=st.floats(0.1, 0.9), side=st.sampled_from(["both", "source"]))
-def test_each_label_is_a_problem_of_two_classes(problem: Problem, rule: str, chance: float, side: str) -> None:
+def test_each_label_is_a_problem_of_two_classes(
+    problem: Problem, rule: RuleName, chance: float, side: SideName
+) -> None:
     graph, has = problem.graph, sets_of(problem, 3, chance)
     ids = graph.nodes[problem.nodes].tolist()
     sets = {node: set(np.flatnonzero(row).tolist()) for node, row in zip(ids, has, strict=True)}
@@ -52,7 +55,7 @@ def test_each_label_is_a_problem_of_two_classes(problem: Problem, rule: str, cha
         if (others.sum(axis=0) < 1e-9).any():
             continue  # one class has nothing but rounding, of which "weighted" makes what it likes
         clear = np.abs(np.diff(alone.scores_, axis=1)[:, 0]) > 1e-6
-        found = together.labels_[:, [label]].toarray()[:, 0]
+        found = csr_array(together.labels_).toarray()[:, label]
         np.testing.assert_array_equal(found[clear], alone.labels_[clear] == 1)
         np.testing.assert_array_equal(found[problem.nodes], has[:, label])
     np.testing.assert_array_equal(together.reached_, alone.reached_)
@@ -76,13 +79,13 @@ def groups() -> tuple[iso.Graph, NDArray[np.bool_], dict[int, set[str]]]:
 
 def score(clf: iso.DirichletClassifier, has: NDArray[np.bool_], seeds: dict[int, Any]) -> float:
     hidden = np.setdiff1d(np.arange(len(has)), list(seeds))
-    return float(f1_score(has[hidden], clf.predict().toarray()[hidden], average="macro"))
+    return float(f1_score(has[hidden], csr_array(clf.predict()).toarray()[hidden], average="macro"))
 
 
 @quiet
 def test_the_threshold_is_fitted_to_hidden_seeds(groups: Any) -> None:
     graph, has, seeds = groups
-    for rule in RULES:
+    for rule in get_args(RuleName):
         as_it_is, fitted = (iso.DirichletClassifier(rule, threshold=t).fit(graph, seeds) for t in (None, "auto"))
         assert score(fitted, has, seeds) > score(as_it_is, has, seeds) + 0.1
     tried = [iso.DirichletClassifier(threshold=t).fit(graph, seeds) for t in np.linspace(0.05, 0.9, 18)]
@@ -92,14 +95,14 @@ def test_the_threshold_is_fitted_to_hidden_seeds(groups: Any) -> None:
 
 @quiet
 @pytest.mark.parametrize("rule", ["centered", "weighted"])
-def test_block_after_block_gives_the_same(groups: Any, rule: str) -> None:
+def test_block_after_block_gives_the_same(groups: Any, rule: RuleName) -> None:
     graph, _, seeds = groups
     many = {node: each | {f"h{len(each)}", *(f"i{node % 40}",)} for node, each in seeds.items()}
     whole = iso.DirichletClassifier(rule).fit(graph, many)
     parts = iso.DirichletClassifier(rule, max_memory=1_200_000).fit(graph, many)
     assert len(whole.classes_) > 40
-    np.testing.assert_array_equal(parts.labels_.toarray(), whole.labels_.toarray())
-    np.testing.assert_array_equal(parts.confidence_.toarray(), whole.confidence_.toarray())
+    np.testing.assert_array_equal(csr_array(parts.labels_).toarray(), csr_array(whole.labels_).toarray())
+    np.testing.assert_array_equal(csr_array(parts.confidence_).toarray(), csr_array(whole.confidence_).toarray())
     np.testing.assert_array_equal(parts.thresholds_, whole.thresholds_)
     with pytest.raises(AttributeError, match="use labels_ and confidence_, or raise max_memory"):
         parts.predict_proba()
@@ -121,7 +124,7 @@ def test_what_is_found(groups: Any) -> None:
     assert labels.dtype == bool
     assert labels.shape == probabilities.shape == (graph.n_nodes, 8)
     np.testing.assert_array_equal(labels.toarray(), clf.temperatures_ > clf.thresholds_)
-    np.testing.assert_array_equal(clf.confidence_.toarray(), np.where(labels.toarray(), probabilities, 0))
+    np.testing.assert_array_equal(csr_array(clf.confidence_).toarray(), np.where(labels.toarray(), probabilities, 0))
     for node, each in list(seeds.items())[:50]:
         assert {*clf.classes_[labels.toarray()[node]]} == each
 
@@ -134,15 +137,17 @@ def test_new_nodes(groups: Any) -> None:
     rows = graph.adjacency[others]
     np.testing.assert_allclose(clf.predict_proba(rows), clf.predict_proba()[others], atol=1e-6)
     clear = (np.abs(clf.scores_[others]) > 1e-6).all(axis=1)
-    np.testing.assert_array_equal(clf.predict(rows).toarray()[clear], clf.labels_.toarray()[others][clear])
-    assert clf.predict(np.zeros((1, graph.n_nodes))).nnz == 0
+    np.testing.assert_array_equal(
+        csr_array(clf.predict(rows)).toarray()[clear], csr_array(clf.labels_).toarray()[others][clear]
+    )
+    assert csr_array(clf.predict(np.zeros((1, graph.n_nodes)))).nnz == 0
 
 
 def test_unreached_nodes_have_no_label() -> None:
     graph = iso.Graph.from_edges([0, 1, 3], [1, 2, 4])
     with pytest.warns(iso.UnreachedWarning, match="2 of 5 nodes"):
         clf = iso.DirichletClassifier(rule="vanilla", threshold=None).fit(graph, {0: {"a"}, 2: {"b"}})
-    assert clf.labels_.toarray().tolist() == [[1, 0], [0, 0], [0, 1], [0, 0], [0, 0]]
+    assert csr_array(clf.labels_).toarray().tolist() == [[1, 0], [0, 0], [0, 1], [0, 0], [0, 0]]
     np.testing.assert_array_equal(clf.predict_proba()[3:], 0)
 
 
@@ -250,8 +255,8 @@ def test_labels_that_no_seed_has_any_more_stay() -> None:
     labels[0, :2] = labels[5, 2] = True
     clf = iso.DirichletClassifier().fit(path, labels).update({0: {0}, 1: {0}})
     assert clf.classes_.tolist() == [0, 1, 2]
-    assert clf.labels_.toarray()[:, 1].tolist() == [False] * 6
-    assert clf.predict().toarray()[[0, 5]].tolist() == [[True, False, False], [False, False, True]]
+    assert csr_array(clf.labels_).toarray()[:, 1].tolist() == [False] * 6
+    assert csr_array(clf.predict()).toarray()[[0, 5]].tolist() == [[True, False, False], [False, False, True]]
 
 
 def test_where_an_update_of_label_sets_begins() -> None:
@@ -286,8 +291,8 @@ def test_saved_and_loaded(groups: Any, memory: int | None, tmp_path: Path) -> No
     clf = iso.DirichletClassifier(max_memory=memory).fit(graph, seeds)
     clf.save(tmp_path / "model.npz")
     loaded = iso.load(tmp_path / "model.npz")
-    np.testing.assert_array_equal(loaded.labels_.toarray(), clf.labels_.toarray())
-    np.testing.assert_array_equal(loaded.confidence_.toarray(), clf.confidence_.toarray())
+    np.testing.assert_array_equal(csr_array(loaded.labels_).toarray(), csr_array(clf.labels_).toarray())
+    np.testing.assert_array_equal(csr_array(loaded.confidence_).toarray(), csr_array(clf.confidence_).toarray())
     assert loaded.explain(0).classes == clf.explain(0).classes
 
 

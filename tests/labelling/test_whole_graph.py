@@ -10,13 +10,14 @@ from sklearn.dummy import DummyClassifier
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 
 import isotherm as iso
+from isotherm.choices import RuleName
 from isotherm.labelling.fit import Fit
 
 MODEL = iso.BlockModel([40, 60, 50], [1, 1, 1], p=0.12, q=0.02)
 GRAPH, CODES = MODEL.sample(0), MODEL.labels()
 NAMES = np.array(["ann", "bob", "eve"], dtype=object)[CODES]
 FOLDS = iso.LabelSplit(3, random_state=0)
-GRID = {"rule": ["centered", "vanilla"]}
+GRID: dict[str, list[RuleName]] = {"rule": ["centered", "vanilla"]}
 
 
 def partly(labels: NDArray[Any], unknown: Any) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from problems import Problem
 from sklearn.metrics import f1_score
 
 from isotherm import DirichletClassifier, Graph
+from isotherm.choices import RuleName
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.labelling.rules import RULES
 from isotherm.paper.scoring import (
@@ -99,7 +100,7 @@ def test_the_mistake_in_the_weighted_rule_needs_seeds_of_class_zero() -> None:
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("rule", RULES)
-def test_the_corrected_protocol_is_that_of_the_classifier(rule: str, directed: bool) -> None:
+def test_the_corrected_protocol_is_that_of_the_classifier(rule: RuleName, directed: bool) -> None:
     graph, labels, seeds = problem(0, directed=directed)
     options = SolveOptions(tol=1e-8, threads=1)  # ties are ties only where both solves are exact
     clf = DirichletClassifier(rule=rule, side="source", tol=options.tol)

@@ -8,6 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 import isotherm as iso
+from isotherm.choices import DecisionName
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.class_sizes import resized, size_factors
 from isotherm.seeds import Seeds
@@ -50,7 +51,7 @@ def test_factors_are_those_of_alternating_scaling(sharpness: float) -> None:
 
 
 @pytest.mark.parametrize("decision", ["balanced", "probable"])
-def test_means_are_the_known_sizes(decision: str) -> None:
+def test_means_are_the_known_sizes(decision: DecisionName) -> None:
     graph, seeds, _ = world()
     clf = iso.NodeClassifier(decision, class_sizes=SHARES).fit(graph, seeds)
     chances = clf.predict_proba()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -133,6 +133,16 @@ def test_a_path_of_penalties_is_that_of_scikit_learn(world: Any) -> None:
         np.testing.assert_allclose(ours, theirs.decision_function(rows), atol=2e-3)
     mean = path.mean((100.0, 1.0, 0.01), np.array([0.25, 0.75, 0.0]))
     np.testing.assert_allclose(mean.weights, 0.25 * fits[0].weights + 0.75 * fits[1].weights, atol=1e-12)
+
+
+def test_the_seeds_that_teach_do_not_depend_on_their_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(regression, "MOST_TAUGHT", 40)
+    rng = np.random.default_rng(3)
+    rows, codes = rng.normal(size=(200, 5)), np.repeat([0, 1, 2, 3], [150, 40, 7, 3])
+    chosen = regression._some(rows, codes)
+    assert np.bincount(codes[chosen]).tolist() == [30, 10, 7, 3]
+    order = rng.permutation(200)
+    assert sorted(order[regression._some(rows[order], codes[order])]) == chosen.tolist()
 
 
 def test_hidden_seeds_choose_the_penalty() -> None:
@@ -295,7 +305,7 @@ def communities(unit: float) -> iso.Graph:
     return iso.Graph.from_edges(source, target, unit * rng.lognormal(size=len(source)), nodes=range(600))
 
 
-def evidence_of(kind: str) -> Evidence | str:
+def evidence_of(kind: str) -> Evidence | Literal["spectral"]:
     features = np.random.default_rng(1).normal(size=(600, 5)) + np.eye(3, 5)[np.arange(600) % 3]
     return "spectral" if kind == "structure" else Evidence(features, clustered=kind == "table")
 

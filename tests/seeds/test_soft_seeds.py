@@ -12,6 +12,7 @@ from problems import Problem, dense, problems
 from scipy.sparse.csgraph import connected_components
 
 import isotherm as iso
+from isotherm.choices import RuleName, SideName, SolverName
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.solvers import SOLVERS
 from isotherm.labelling.rules import RULES
@@ -71,7 +72,7 @@ def by_node(problem: Problem, weights: NDArray[np.float64]) -> dict[Any, float]:
 @quiet
 @sides
 @given(problem=problems(), weights=WEIGHTS)
-def test_temperatures_solve_the_penalised_problem(problem: Problem, weights: list[float], side: str) -> None:
+def test_temperatures_solve_the_penalised_problem(problem: Problem, weights: list[float], side: SideName) -> None:
     each = trust(problem, weights)
     clf = iso.DirichletClassifier(side=side, tol=1e-9)
     clf.fit(problem.graph, problem.labels, seed_weight=by_node(problem, each))
@@ -85,7 +86,7 @@ def test_temperatures_solve_the_penalised_problem(problem: Problem, weights: lis
 @quiet
 @sides
 @given(problem=problems(), weights=WEIGHTS)
-def test_shares_add_up_to_the_temperatures(problem: Problem, weights: list[float], side: str) -> None:
+def test_shares_add_up_to_the_temperatures(problem: Problem, weights: list[float], side: SideName) -> None:
     clf = iso.DirichletClassifier(side=side, tol=1e-6)
     clf.fit(problem.graph, problem.labels, seed_weight=by_node(problem, trust(problem, weights)))
     nodes = problem.graph.nodes[clf.reached_]
@@ -98,7 +99,7 @@ def test_shares_add_up_to_the_temperatures(problem: Problem, weights: list[float
 @sides
 @given(problem=problems(), weights=WEIGHTS)
 def test_certified_labels_are_those_of_the_exact_temperatures(
-    problem: Problem, weights: list[float], side: str
+    problem: Problem, weights: list[float], side: SideName
 ) -> None:
     each = trust(problem, weights)
     clf = iso.DirichletClassifier(rule="vanilla", side=side)
@@ -112,9 +113,8 @@ def test_certified_labels_are_those_of_the_exact_temperatures(
 
 @quiet
 @sides
-@pytest.mark.parametrize("rule", RULES)
-@given(problem=problems())
-def test_infinite_trust_is_no_change_at_all(problem: Problem, rule: str, side: str) -> None:
+@given(problem=problems(), rule=st.sampled_from(list(RULES)))
+def test_infinite_trust_is_no_change_at_all(problem: Problem, rule: RuleName, side: SideName) -> None:
     plain = iso.DirichletClassifier(rule, side=side).fit(problem.graph, problem.labels)
     for weight in (np.inf, 1e16):
         held = iso.DirichletClassifier(rule, side=side).fit(problem.graph, problem.labels, seed_weight=weight)
@@ -160,7 +160,7 @@ def test_little_trust_is_nearly_no_seed() -> None:
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_weak_seeds_keep_the_tolerance(solver: str) -> None:
+def test_weak_seeds_keep_the_tolerance(solver: SolverName) -> None:
     """The grounds are far from all other nodes then, and must not count in the spread of the temperatures."""
     graph = iso.Graph.from_networkx(nx.barabasi_albert_graph(2000, 3, seed=1))
     labels = {node: node % 3 for node in range(100, 160)}

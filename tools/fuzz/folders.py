@@ -166,7 +166,7 @@ def _change_manifest(manifest: dict[str, Any], rng: np.random.Generator) -> None
 def _changed(content: bytes, rng: np.random.Generator) -> bytes:
     """The content of an array with other values, another length or another type."""
     head, values = content[:HEADER], np.frombuffer(content[HEADER:], np.uint8).copy()
-    if not len(values):
+    if len(values) < 8:  # not even one number
         return content
     match int(rng.integers(6)):
         case 0 | 1:

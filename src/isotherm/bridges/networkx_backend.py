@@ -19,6 +19,7 @@ from scipy.sparse import csr_array, diags_array
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Ints
+from isotherm.choices import RuleName
 from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.engines import engine_of
 from isotherm.equilibrium.averages import Averaging
@@ -90,7 +91,7 @@ def harmonic_function(
     max_iter: int = 30,
     label_name: str = "label",
     *,
-    rule: str | None = None,
+    rule: RuleName | None = None,
     tol: float | None = None,
 ) -> Labels:
     """One label for each node, by heat from the labelled nodes.
@@ -136,7 +137,7 @@ def local_and_global_consistency(
     return _warmest(_spread(G.graph, nodes, given / roots[nodes, None], alpha, max_iter), names)
 
 
-def _at_equilibrium(G: ConvertedGraph, label_name: str, rule: str, tol: float) -> Labels:
+def _at_equilibrium(G: ConvertedGraph, label_name: str, rule: RuleName, tol: float) -> Labels:
     nodes, classes, names = G.known(label_name)
     known = np.full(len(G.original), -1)
     known[nodes] = classes

@@ -76,6 +76,21 @@ EDGES_ONLY = {  # options that a table of vectors has no use for
 }
 
 
+class FileRead(NamedTuple):
+    """How a file was read, and what its first row holds."""
+
+    layout: "Layout"
+    first: Any = None
+
+    @property
+    def columns(self) -> dict[str, str | int | None]:
+        """The column of each role: its name, or its number from 1; None if there is none."""
+        return {role: column and (column.name or column.number) for role, column in self.layout.roles.items()}
+
+    def __str__(self) -> str:  # without a header, the first row shows a header that was not detected
+        return f"{self.layout}, first={shown(self.first)}" if self.layout.header is False else str(self.layout)
+
+
 class Files(NamedTuple):
     """What was read.
 
@@ -102,7 +117,7 @@ class Files(NamedTuple):
     graph: "Graph"
     known: dict[Any, Any]
     seeds: "Seeds"
-    layouts: dict[str, str]
+    layouts: "dict[str, FileRead]"
     seeds_layout: "Layout"
     vectors: Any = None
     counted: bool = False
@@ -134,8 +149,8 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
         with usage_errors(culprit=_name(labels)):
             seeds = as_seeds(matched.known, graph_file.graph, matched.weights)
     graph = graph_file.graph
-    layouts = {_name(edges): _described(graph_file.layout, graph.nodes[0]), **_layouts(matched)}
-    layouts |= {} if features is None else {features.name: str(features.layout)}
+    layouts = {_name(edges): FileRead(graph_file.layout, graph.nodes[0]), **_layouts(matched)}
+    layouts |= {} if features is None else {features.name: FileRead(features.layout)}
     counted = graph.weighted and graph_file.layout.roles.get("weight", ...) is None
     return Files(graph, matched.known, seeds, layouts, matched.files[0].layout, vectors, counted, features)
 
@@ -201,7 +216,7 @@ def read_unseeded(edges: str, fitting: Fitting, job: Job) -> Unseeded:
         read, _ = _read_graph(edges, fitting, bar)
         features = read_features(fitting.table, read.graph, fitting.reading)
         graph = _with_nodes(read, fitting.table, features).graph
-    return Unseeded(graph, f"{_name(edges)}: {_described(read.layout, graph.nodes[0])}", features)
+    return Unseeded(graph, f"{_name(edges)}: {FileRead(read.layout, graph.nodes[0])}", features)
 
 
 def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any]":
@@ -276,7 +291,7 @@ def read_answers(
     model: str,
     reading: LabelReading,
     ignore_missing: bool,
-) -> tuple[dict[Any, Any], dict[str, str]]:
+) -> "tuple[dict[Any, Any], dict[str, FileRead]]":
     """Read labels for the graph of a classifier, in the type of its classes, and how their files are laid out.
 
     ``model`` is the name of the classifier in messages.
@@ -320,15 +335,10 @@ def _label_options(reading: LabelReading, kinds: LabelKinds, id: str | None = No
     return LabelOptions(**reading.for_labels(), **kinds.for_labels(), id=id)
 
 
-def _layouts(matched: "MatchedLabels") -> dict[str, str]:
+def _layouts(matched: "MatchedLabels") -> dict[str, FileRead]:
     """How each file of labels is laid out, by its name."""
     firsts = ((file, ": ".join(map(str, next(iter(file.seeds.items()))))) for file in matched.files)
-    return {file.name: _described(file.layout, first) for file, first in firsts}
-
-
-def _described(layout: "Layout", first: Any) -> str:
-    """The layout; without a header also what the first row holds, which shows a header that was not detected."""
-    return f"{layout}, first={shown(first)}" if layout.header is False else str(layout)
+    return {file.name: FileRead(file.layout, first) for file, first in firsts}
 
 
 def _name(path: str) -> str:
@@ -437,10 +447,15 @@ def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
     edges, seeds = names
     files = read_files(edges, seeds, fitting, job)
     from isotherm.labelling.estimate import estimate_fit
+    from isotherm.probability.evidence import has_room
 
     n_classes = files.seeds.n_classes
     settings = classifier_of(fitting, files.seeds.classes.tolist()).settings
-    estimate = estimate_fit(files.graph, n_classes, settings, confidence=not fitting.solving.no_confidence)
+    structure = settings.decision is not None and (
+        has_room(files.graph, n_classes) if fitting.evidence == "auto" else fitting.evidence != "none"
+    )
+    confidence = not fitting.solving.no_confidence
+    estimate = estimate_fit(files.graph, n_classes, settings, confidence=confidence, structure=structure)
     several = " with several labels each" if files.seeds.several else ""
     job.say(str(files), f"{files.graph!r}, {len(files.seeds.nodes):,} seeds{several}")
     return f"{files.graph.n_nodes:,} nodes, {files.graph.n_edges:,} edges, {n_classes} classes: {estimate}"

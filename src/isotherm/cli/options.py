@@ -11,6 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from cyclopts import CoercionError, Group, Parameter, Token
 
+from isotherm.choices import (
+    DecisionName,
+    EngineName,
+    EvidenceName,
+    MetricName,
+    RuleName,
+    SideName,
+    SolverName,
+    StopName,
+)
 from isotherm.cli.terminal.messages import UsageError, option_name
 
 if TYPE_CHECKING:
@@ -118,9 +128,7 @@ def between(*, above: float = -1, least: float = -1, below: float = 2, most: flo
 
 
 Column: TypeAlias = str | None
-Rule: TypeAlias = Literal["balanced", "probable", "centered", "relative", "vanilla", "weighted"]
-Solver: TypeAlias = Literal["auto", "cg", "direct", "elimination", "sweeps"]
-Side: TypeAlias = Literal["auto", "both", "source", "edges"]
+Rule: TypeAlias = Literal[DecisionName, RuleName]
 
 Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix, a folder; - for standard input.")]
 Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
@@ -277,22 +285,23 @@ class LabelKinds:
 class Solving:
     """How equilibrium is found."""
 
-    solver: Annotated[Solver, option("How equilibrium is found.", "NAME")] = "auto"
+    solver: Annotated[SolverName, option("How equilibrium is found.", "NAME")] = "auto"
     tol: Annotated[
         float,
         option("Largest error of a temperature, relative to their spread.", "X", validator=between(above=0, below=1)),
     ] = 1e-3
     max_iter: Annotated[int | None, option("Maximum number of iterations.", "N", validator=at_least(1))] = None
     side: Annotated[
-        Side, option("In a directed graph, copies of a node that hold seeds; or arcs as edges.", "NAME")
+        Literal["auto", SideName],
+        option("In a directed graph, copies of a node that hold seeds; or arcs as edges.", "NAME"),
     ] = "auto"
-    engine: Annotated[Literal["local", "dask"], option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
+    engine: Annotated[EngineName, option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
     scheduler: Annotated[
         str | None,
         option("Address of the Dask scheduler; by default --engine dask starts processes here.", "ADDRESS"),
     ] = None
     stop: Annotated[
-        Literal["error", "labels"],
+        StopName,
         option("With a rule on temperatures: stop at the tolerance, or when labels are certified.", "NAME"),
     ] = "error"
     open_share: Annotated[
@@ -387,7 +396,7 @@ class VectorOptions(FeatureOptions):
     vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
     k: Annotated[int, option("Number of neighbours of each row.", "N", validator=at_least(1))] = 10
     metric: Annotated[
-        Literal["euclidean", "cosine"] | None,
+        MetricName | None,
         option("How rows are compared; by default euclidean, and cosine for texts.", "NAME"),
     ] = None
     scale: Annotated[bool, option("Divide each column by its standard deviation.")] = False
@@ -422,7 +431,7 @@ class Fitting:
         option("Known shares of classes among all nodes, such as fraud=0.02,bot=0.1.", "LABEL=X", group=SOLVING),
     ] = ()
     evidence: Annotated[
-        Literal["auto", "spectral", "compatibility", "none"],
+        Literal[EvidenceName, "none"],
         option("Whether the spectrum of the graph and its degrees count besides heat.", "NAME", group=SOLVING),
     ] = "auto"
     solving: Solving = Solving()

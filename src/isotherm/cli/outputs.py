@@ -12,6 +12,7 @@ from isotherm.cli.terminal.process import exit_cleanly
 from isotherm.tables import counted
 
 if TYPE_CHECKING:
+    from isotherm.cli.inputs import FileRead
     from isotherm.cli.reports.summary import Summary
     from isotherm.graph_classifier import GraphClassifier
 
@@ -118,7 +119,9 @@ def calibrate(clf: "GraphClassifier", results: Results, job: Job) -> None:
             clf.confidence_  # noqa: B018
 
 
-def write_results(clf: "GraphClassifier", results: Results, job: Job, **facts: Any) -> "Summary":
+def write_results(
+    clf: "GraphClassifier", results: Results, job: Job, *, files: "Mapping[str, FileRead]", **facts: Any
+) -> "Summary":
     """Save the classifier, write labels and summary, and return the summary; ``facts`` are more of its fields."""
     from isotherm.cli.reports.summary import Summary
     from isotherm.files import writing
@@ -129,7 +132,9 @@ def write_results(clf: "GraphClassifier", results: Results, job: Job, **facts: A
                 clf.save(results.save, force=results.force)
         rows = _write_labels(clf, results, job)
         output, model = "standard output" if results.output == "-" else results.output, results.save or ""
-        summary = Summary.of(clf, job.seconds, rows=rows, output=output, model=model, **facts)
+        facts |= {"layouts": {name: str(file) for name, file in files.items()}}
+        facts |= {"columns_read": {name: file.columns for name, file in files.items()}}
+        summary = Summary.of_classifier(clf, job.seconds, rows=rows, output=output, model=model, **facts)
         for target in ("-" if results.json else None, results.json_summary):
             if target is not None:
                 with usage_errors(), writing(target, force=results.force) as file:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isotherm.arrays import Doubles, Floats, Ints
+from isotherm.choices import EngineName, SideName, SolverName
 from isotherm.engines import ENGINES, engine_of
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, warn_about_unreached
@@ -20,11 +21,11 @@ def solve_dirichlet(
     values: Mapping[Any, Any] | ArrayLike,
     *,
     tol: float | None = 1e-6,
-    solver: str = "auto",
+    solver: SolverName = "auto",
     max_iter: int | None = None,
     start: Floats | None = None,
-    side: str = "both",
-    engine: str = "local",
+    side: SideName = "both",
+    engine: EngineName = "local",
     n_threads: int | None = None,
 ) -> Doubles:
     """Temperatures of all nodes at equilibrium, given those of some nodes.

@@ -70,9 +70,16 @@ class Averaging:
         if self.own is not None:
             out += self.own[:, None] * x
 
+    def chebyshev(self, x: Floats, before: Floats, shift: float) -> None:
+        """A step of Chebyshev's recurrence, ``before = M x - shift x - before``, where M is a scaled adjacency."""
+        assert self.inner is None
+        assert self.own is None
+        threads = kernels.thread_count(self.n_threads)
+        kernels.active.chebyshev(*self.conductance, self.scale, shift, x, before, threads)
+
     def __matmul__(self, x: Any) -> Floats:
         """``M x`` for columns (n, k), dense or sparse, any number of them; 0 where the scale is 0."""
-        found: Floats = np.zeros(x.shape, self.dtype)
+        found = kernels.block(x.shape[0], x.shape[1], self.dtype)
         for first in range(0, x.shape[1], kernels.WIDTHS[-1]):
             block = self.block(x[:, first : first + kernels.WIDTHS[-1]])
             whole = block.shape == x.shape  # the result needs no padding either
@@ -86,8 +93,7 @@ class Averaging:
     def block(self, columns: Any) -> Floats:
         """Up to 16 columns (n, k) as a dense block, padded to a width of the kernels; the same array if it is one."""
         n, k = columns.shape
-        fits = not issparse(columns) and columns.dtype == self.dtype and columns.flags.c_contiguous
-        if fits and kernels.width(k) == k:
+        if not issparse(columns) and columns.dtype == self.dtype and kernels.is_block(columns):
             return np.asarray(columns)
         block = kernels.block(n, kernels.width(k), self.dtype)
         block[:, :k] = columns.toarray() if issparse(columns) else columns

@@ -8,7 +8,6 @@ The residual is usually large at a few nodes and changes sign from node to node,
 sweeps smooth it: on a power-law graph with a million nodes, four sweeps make the bound ten times smaller.
 """
 
-import warnings
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +19,7 @@ from isotherm.equilibrium.problem import Prepare, Problem, local_solver, solve_c
 from isotherm.equilibrium.solvers import Request, Solver, Source, System
 from isotherm.equilibrium.solvers.interior import Interior, deviations
 from isotherm.equilibrium.solvers.system import keep_within, of_true_spread
+from isotherm.errors import muted
 from isotherm.kernels import Report
 
 SMOOTHING = 4  # sweeps
@@ -55,8 +55,7 @@ def certify(
     if lifting.directed:  # the bound needs the temperatures of both copies of a node, not just their mean
         from isotherm.equilibrium.unconverged import ConvergenceWarning
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the bound shows the remaining error
+        with muted(ConvergenceWarning):  # the bound shows the remaining error
             lifted = solve_columns(solver, system, values, options, start=lifted).temperatures
     sweeping = _Sweeping(system, kernels.thread_count(options.threads))
     smoothed, residual = np.full(lifted.shape, np.nan), np.zeros(values.shape[1])

@@ -14,7 +14,6 @@ differ by many orders of magnitude, small systems are solved by elimination with
 warning says how far the shares can be trusted.
 """
 
-import warnings
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -33,7 +32,7 @@ from isotherm.equilibrium.solvers.direct import Exact, carry_on, eliminate, exac
 from isotherm.equilibrium.solvers.interior import Block, Interior
 from isotherm.equilibrium.solvers.iterative import ROUNDINGS, SINGLE_TOL, SMALL
 from isotherm.equilibrium.solvers.system import largest_ratio
-from isotherm.errors import Option, warn
+from isotherm.errors import Option, muted, warn
 from isotherm.graphs import Csr
 
 BALLS = (2**14, 2**17, 2**20)  # numbers of matrix entries in a ball, tried in turn
@@ -184,8 +183,7 @@ class HarmonicMeasure:
         wires = csr_array((weight, (owner, end)), shape=(len(values), len(system.degree)))
         solver, start = prepare(system, n_threads=self.n_threads), None
         while True:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)  # the doubt shows the remaining error
+            with muted(ConvergenceWarning):  # the doubt shows the remaining error
                 solution = solve_columns(solver, system, values, SolveOptions(tol=tol), start=start)
             start = np.nan_to_num(solution.temperatures)
             conductance = wires @ start

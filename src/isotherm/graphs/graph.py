@@ -36,6 +36,7 @@ from isotherm.graphs.nodes import Ids, distinct_ids, node_ids, not_in_the_graph,
 from isotherm.graphs.other_libraries import edge_columns, igraph_ids
 
 if TYPE_CHECKING:  # only graphs of vectors need the search
+    from isotherm.choices import MetricName, WeightsName
     from isotherm.graphs.neighbours import Neighbours
 
 
@@ -262,9 +263,9 @@ class Graph:
         cls,
         X: Any,
         k: int = 10,
-        metric: str = "euclidean",
+        metric: "MetricName" = "euclidean",
         *,
-        weights: str | None = "gaussian",
+        weights: "WeightsName | None" = "gaussian",
         scale: bool = False,
         ids: Iterable[Any] | None = None,
         recall: float = 0.98,

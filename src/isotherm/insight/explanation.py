@@ -20,6 +20,7 @@ from isotherm.tables import Columns, aligned, arrow, bar, shown, table
 
 CLASSES, SHOWN, PATHS = 5, 10, 3  # how many classes, seeds and paths to seeds are shown
 LONGEST_PATH = 8  # nodes that are shown
+CLASS_SIZES = "class sizes"  # the row of what known class sizes add to the log-odds of experts
 COLUMNS_SHOWN = 8  # columns of features that are shown
 
 
@@ -53,7 +54,7 @@ class Explanation(Columns):
         If the features are a table: for each column, what it adds to the log-odds of each class, over all experts.
     experts : dict
         If there was other evidence besides links: for each expert, its log-odds for each class, times its weight. What
-        is above 0 speaks for the class.
+        is above 0 speaks for the class. If class sizes are known, the row "class sizes" has what they add.
 
     Examples
     --------
@@ -283,13 +284,15 @@ class Explainer:
         return dict(zip(self.fit.seeds.classes.tolist(), means.tolist(), strict=True))
 
     def _opinions(self, node: Any) -> dict[str, dict[Any, float]]:
-        """The weighted log-odds of each expert at a node, for each class."""
-        if self.fit.odds is None:
-            return {}
-        place, names, weights = self.fit.graph.index([node])[0], self.fit.seeds.classes.tolist(), self.fit.experts
-        odds = np.array(list(weights.values()))[:, None] * self.fit.odds[:, place]
-        rows = (dict(zip(names, row, strict=True)) for row in odds.tolist())
-        return dict(zip(weights, rows, strict=True))
+        """The weighted log-odds of each expert at a node, for each class, and what known class sizes add to them."""
+        names, outcome, rows = self.fit.seeds.classes.tolist(), self.fit.outcome, dict[str, Doubles]()
+        if self.fit.odds is not None:
+            place = self.fit.graph.index([node])[0]
+            weighted = zip(self.fit.experts.items(), self.fit.odds[:, place], strict=True)
+            rows = {name: weight * odds for (name, weight), odds in weighted}
+        if isinstance(outcome, OneLabel) and outcome.factors is not None:
+            rows[CLASS_SIZES] = np.log(outcome.factors)
+        return {name: dict(zip(names, row.tolist(), strict=True)) for name, row in rows.items()}
 
     def _chances(self, node: Any) -> tuple[dict[Any, float], str]:
         """The probabilities of the classes at a node, and why its label is not the most probable one."""

@@ -32,10 +32,11 @@ class Paths:
         near = self._nearby(starts, goals)
         if near is not None:
             return near
-        if self._last[0] != starts:
+        last = self._last  # another thread may replace it
+        if last[0] != starts:
             lengths, before, _ = dijkstra(self._steps, indices=starts, min_only=True, return_predecessors=True)
-            self._last = starts, lengths, before
-        _, lengths, before = self._last
+            last = self._last = starts, lengths, before
+        _, lengths, before = last
         goal = min(goals, key=lambda node: float(lengths[node]))
         path = [goal] if np.isfinite(lengths[goal]) else []
         while path and before[path[-1]] >= 0:

@@ -28,13 +28,14 @@ one class is. "likely" is for review queues, where members of a class are to be 
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Ints, Mask
+from isotherm.choices import SuggestPolicy
 from isotherm.equilibrium.averages import average_neighbours
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
@@ -57,12 +58,34 @@ SHORTLIST_FACTOR = 64  # candidates for each requested node
 SHORTEST_SHORTLIST = 1000  # least number of candidates
 
 
+@overload
 def suggest(
     graph: Any,
     k: int = 10,
     *,
     known: Iterable[Any] = (),
-    policy: str = "diverse",
+    policy: SuggestPolicy = "diverse",
+    among: Iterable[Any] | None = None,
+    return_values: Literal[False] = False,
+    n_threads: int | None = None,
+) -> NDArray[Any]: ...
+@overload
+def suggest(
+    graph: Any,
+    k: int = 10,
+    *,
+    known: Iterable[Any] = (),
+    policy: SuggestPolicy = "diverse",
+    among: Iterable[Any] | None = None,
+    return_values: Literal[True],
+    n_threads: int | None = None,
+) -> tuple[NDArray[Any], Doubles]: ...
+def suggest(
+    graph: Any,
+    k: int = 10,
+    *,
+    known: Iterable[Any] = (),
+    policy: SuggestPolicy = "diverse",
     among: Iterable[Any] | None = None,
     return_values: bool = False,
     n_threads: int | None = None,

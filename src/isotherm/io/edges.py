@@ -2,7 +2,6 @@
 
 import glob
 import os
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.errors import Option, warn
+from isotherm.errors import Option, muted, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import assembled, check_size, edge_weights
@@ -236,9 +235,7 @@ def opened_tables(
     for number, file in enumerate(files):
         share = None if progress is None else partial(_share, progress, sum(sizes[:number]), sizes[number], sum(sizes))
         source = Input(file.path, file.known.compression, share, options.encoding)
-        with warnings.catch_warnings():
-            if number:  # one warning for all files is enough
-                warnings.simplefilter("ignore")
+        with muted(*((Warning,) if number else ())):  # one warning for all files is enough
             table = open_edges(source, file.known, options)
         yield file, table
 

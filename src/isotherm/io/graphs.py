@@ -1,5 +1,6 @@
 """Files to graphs."""
 
+import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
@@ -23,6 +24,8 @@ RARE = 0.05  # share of the edges that are isolated
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 Reader = Callable[[Input, Options], tuple[Graph, Layout]]
+
+LOGGER = logging.getLogger("isotherm")
 
 
 class GraphFile(NamedTuple):
@@ -121,7 +124,9 @@ def read_graph(
     options = Options(
         directed, source, target, weight, delimiter, header, max_graph_memory, id, encoding, thousands, decimal
     )
-    return with_nodes(read_graph_file(path, options, format=format, progress=progress), nodes).graph
+    read = with_nodes(read_graph_file(path, options, format=format, progress=progress), nodes)
+    LOGGER.info("%s: %s; %s", path, read.layout, read.graph)
+    return read.graph
 
 
 def with_nodes(read: GraphFile, nodes: str | os.PathLike[str] | Iterable[Any] | None) -> GraphFile:

@@ -4,12 +4,14 @@ Only the graph shows whether the first row of a file of labels is a header, whet
 whether the wrong column was read. So both files are read before anything is decided.
 """
 
+import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
+from isotherm.choices import MissingName
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
@@ -23,6 +25,8 @@ from isotherm.io.streams import Progress
 from isotherm.seeds import Seeds, as_seeds
 
 SHARED = ("delimiter", "header", "format", "encoding")  # parameters that edges and labels both have
+
+LOGGER = logging.getLogger("isotherm")
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def read_labelled(
     several: bool = False,
     unknown: str | Sequence[str] = (),
     normalise_labels: bool = False,
-    missing: str = "raise",
+    missing: MissingName = "raise",
     delimiter: str | None = None,
     header: bool | None = None,
     format: str | None = None,  # noqa: A002 - as in read_graph
@@ -158,6 +162,9 @@ def read_labelled(
     )
     read = with_nodes(read_graph_file(edges, how, format=format, progress=progress), nodes)
     found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")
+    LOGGER.info("%s: %s; %s", ", ".join(_names(edges)), read.layout, read.graph)
+    for file in found.files:
+        LOGGER.info("%s: %s; %d seeds", file.name, file.layout, len(file.seeds))
     if found.weights is None:
         return read.graph, found.known
     return read.graph, as_seeds(found.known, read.graph, found.weights)

@@ -1,5 +1,6 @@
 """Files to seeds: known labels, by node; and how they are matched with the nodes of a graph."""
 
+import logging
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,8 @@ MOST_SHOWN = 5
 ROW = 300  # bytes of a row in memory
 INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 MEMBER = 200  # bytes of a member in memory
+
+LOGGER = logging.getLogger("isotherm")
 
 
 class SeedsFile(NamedTuple):
@@ -160,6 +163,7 @@ def read_seeds(
         format=format,
         encoding=encoding,
     )
+    LOGGER.info("%s: %s; %d seeds", path, read.layout, len(read.seeds))
     if like is None:
         if read.unclear is not None:
             raise read.unclear

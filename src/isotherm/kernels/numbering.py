@@ -88,18 +88,9 @@ class Codebook:
             source_codes[row], target_codes[row] = codes[pair[0]], codes[pair[1]]
         return np.array(first, dtype=np.int64)
 
-    def add_texts(
-        self,
-        source: Any,
-        target: Any,
-        source_hashes: Words,
-        target_hashes: Words,
-        source_codes: Codes,
-        target_codes: Codes,
-    ) -> Ints:
+    def add_texts(self, source: Any, target: Any, *hashes_and_codes: Any) -> Ints:
         """The same for texts."""
-        ends = source.to_numpy(), target.to_numpy()
-        return self.add_integers(*ends, source_hashes, target_hashes, source_codes, target_codes)
+        return self.add_integers(source.to_numpy(), target.to_numpy(), *hashes_and_codes)
 
     def beyond_ascii(self) -> Codes:
         """The codes of texts that are not ASCII, ascending."""

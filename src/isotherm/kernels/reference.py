@@ -91,6 +91,21 @@ def average(
     out[:] = np.where(scale[:, None] > 0, product, out)
 
 
+def chebyshev(
+    indptr: Ints,
+    indices: Codes,
+    weights: Weights,
+    scale: Floats,
+    shift: float,
+    x: Floats,
+    before: Floats,
+    threads: int,
+) -> None:
+    """A step of Chebyshev's recurrence: ``before = scale (A x) - shift x - before``."""
+    product = scale[:, None] * (matrix_of(indptr, indices, weights, x.dtype, len(x)) @ x)
+    before[:] = product - before.dtype.type(shift) * x - before
+
+
 def sign_average(
     indptr: Ints, indices: Codes, weights: Weights, scale: Floats, size: Floats, bits: Marks, out: Floats, threads: int
 ) -> None:

@@ -12,7 +12,6 @@ from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
 from isotherm.labelling.outcomes import needed_memory
 from isotherm.labelling.settings import Settings
-from isotherm.probability.evidence import structure_is_cheap
 
 BASE = 150 << 20  # bytes of the process itself
 NODE = 80  # bytes for each node besides blocks and classes: degrees, scales, masks, codes
@@ -23,7 +22,7 @@ ENTRY, COLUMN = 2.0e-9, 0.9e-9  # seconds for each entry, and for each of its co
 SWEEP = 6.0e-9  # seconds for each node and column
 CALIBRATION = 1.0e-6  # seconds for each node and class, on one thread
 SINGLE_TOL = 1e-4  # smaller tolerances need float64
-STRUCTURE = 1000  # bytes for each node while the spectrum of a graph is found
+STRUCTURE = 300  # bytes for each node while the spectrum of a graph is found
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,10 @@ class Estimate:
         return f"about {_size(self.memory)} of memory{mapped}, and {_duration(self.seconds)}"
 
 
-def estimate_fit(graph: Graph, n_classes: int, settings: Settings, *, confidence: bool = True) -> Estimate:
-    """Estimate a fit on a graph with this number of classes.
+def estimate_fit(
+    graph: Graph, n_classes: int, settings: Settings, *, confidence: bool = True, structure: bool = False
+) -> Estimate:
+    """Estimate a fit on a graph with this number of classes, with or without the graph's structure as evidence.
 
     Examples
     --------
@@ -55,7 +56,7 @@ def estimate_fit(graph: Graph, n_classes: int, settings: Settings, *, confidence
     width, itemsize = kernels.width(columns + 1), 4 if single else 8
     memory = BASE + rows * (4 * width * itemsize + NODE)
     kept = needed_memory(graph.n_nodes, n_classes) <= settings.allowed_memory
-    if kept and structure_is_cheap(graph, n_classes):
+    if kept and structure:
         memory += STRUCTURE * graph.n_nodes
     memory += graph.n_nodes * (CLASS * n_classes if kept else BEST)
     if graph.directed:
@@ -71,11 +72,11 @@ def estimate_fit(graph: Graph, n_classes: int, settings: Settings, *, confidence
     return Estimate(int(memory), mapped, seconds)
 
 
-def check_memory(graph: Graph, n_classes: int, settings: Settings) -> None:
+def check_memory(graph: Graph, n_classes: int, settings: Settings, *, structure: bool) -> None:
     """Refuse a fit on a packed graph that does not fit in memory; other graphs are in memory already."""
     from isotherm.io.memory import available_memory  # with the readers of files, which few fits need
 
-    estimate, free = estimate_fit(graph, n_classes, settings), available_memory()
+    estimate, free = estimate_fit(graph, n_classes, settings, structure=structure), available_memory()
     if free is not None and estimate.memory > free:
         raise ParameterError(
             "a fit of {classes} classes on {nodes:,} nodes takes {needed} of memory, but {free} are free; "

@@ -304,7 +304,8 @@ def fit(
     if graph.is_packed:
         from isotherm.labelling.estimate import check_memory
 
-        check_memory(graph, seeds.n_classes, settings)
+        structure = evidence is not None and evidence.structure is not None
+        check_memory(graph, seeds.n_classes, settings, structure=structure)
     options = replace(settings.solving, progress=progress)
     problem = Problem.of_seeds(graph, seeds, settings.side)
     if seeds.several:

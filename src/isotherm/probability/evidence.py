@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from isotherm.io.feature_table import FeatureTable
 
 AUTO, SPECTRAL, COMPATIBILITY = "auto", "spectral", "compatibility"
-MOST_ENTRIES, MOST_NODES, MOST_STRUCTURE_ODDS = 2_000_000, 200_000, 10_000_000  # limits of structure by default
-MOST_ODDS = 50_000_000  # nodes times classes; beyond, the columns of a table are left out
+MOST_ODDS = 50_000_000  # nodes times classes; beyond, structure and the columns of a table are left out by default
 
 
 class EvidenceWarning(Worded, UserWarning):
@@ -59,10 +58,9 @@ class Evidence:
         return found
 
 
-def structure_is_cheap(graph: Graph, n_classes: int) -> bool:
-    """Whether a graph is small enough to use its spectrum by default; a fit then takes 1.6 to 1.7 times as long."""
-    few = graph.csr.entries <= MOST_ENTRIES and graph.n_nodes <= MOST_NODES
-    return few and graph.n_nodes * n_classes <= MOST_STRUCTURE_ODDS
+def has_room(graph: Graph, n_classes: int) -> bool:
+    """Whether the log-odds of several experts are small enough to be kept by default."""
+    return graph.n_nodes * n_classes <= MOST_ODDS
 
 
 def read_evidence(
@@ -74,7 +72,7 @@ def read_evidence(
     nodes, or columns of probabilities the classes.
     """
     if isinstance(evidence, Evidence):
-        if graph.n_nodes * seeds.n_classes <= MOST_ODDS:
+        if has_room(graph, seeds.n_classes):
             return evidence
         _warn_about_size("the columns of the table were left out as evidence, since there are many rows and classes")
         return None
@@ -94,9 +92,10 @@ def read_evidence(
             "{given}, but it must be 'auto', 'spectral', 'compatibility' or a table of probabilities",
             given=Option("evidence", evidence),
         )
-    if structure_is_cheap(graph, seeds.n_classes):
+    if has_room(graph, seeds.n_classes):
         return Evidence(rows, structure=Structure(graph), table=table)
-    _warn_about_size("the graph is large, so its structure is left out as evidence: set {spectral} to use it")
+    why = "the structure of the graph was left out as evidence, since there are many nodes and classes"
+    _warn_about_size(f"{why}: set {{spectral}} to use it")
     return None if rows is None else Evidence(rows, table=table)
 
 

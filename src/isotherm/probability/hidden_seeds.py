@@ -5,7 +5,6 @@ gives the temperatures that the hidden seeds would have if they were not seeds; 
 A thousand hidden seeds are enough, so if one fold has as many, the others are not needed.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from isotherm.arrays import Doubles, Ints
 from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.equilibrium.unconverged import ConvergenceWarning
+from isotherm.errors import MUTED
 from isotherm.graphs import Graph
 from isotherm.graphs.colours import colours_at, id_ranks, spaced
 from isotherm.kernels.numbering import Words
@@ -159,10 +159,11 @@ def _sampled(seeds: Seeds, graph: Graph) -> Ints:
 
 def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, label: HiddenLabels | None, keep_field: bool) -> Fold:
     rest = seeds.without(hidden)
-    with warnings.catch_warnings():
-        for category in (UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
-            warnings.simplefilter("ignore", category)
+    before = MUTED.set((UnreachedWarning, ConvergenceWarning))  # the main fit has already warned
+    try:
         field = solve(rest)
+    finally:
+        MUTED.reset(before)
     nodes = seeds.nodes[hidden]
     return Fold(
         nodes,

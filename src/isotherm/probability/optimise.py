@@ -38,8 +38,10 @@ def fitting_threads(work: int = 0) -> AbstractContextManager[Any]:
     return _libraries().limit(limits=None if work >= LARGE else 1, user_api="blas")
 
 
-def minimum(loss: Loss, start: Doubles) -> Doubles:
+def minimum(loss: Loss, start: Doubles, gradient: float = GRADIENT) -> Doubles:
     """The point near ``start``, an array of any shape, where a loss is least.
+
+    Its gradient is at most ``gradient`` times as long as that at the start.
 
     >>> bowl = lambda x: Local(float(np.vdot(x - 3, x - 3)), 2 * (x - 3), lambda step: 2 * step)
     >>> minimum(bowl, np.zeros(2))
@@ -49,7 +51,7 @@ def minimum(loss: Loss, start: Doubles) -> Doubles:
     first = float(np.linalg.norm(here.gradient))
     for _ in range(MOST_STEPS):
         length = float(np.linalg.norm(here.gradient))
-        if length <= GRADIENT * first:
+        if length <= gradient * first:
             break
         step, size = _newton_step(here, min(0.1, np.sqrt(length / first))), 1.0
         slope = DECREASE * float(np.vdot(here.gradient, step))

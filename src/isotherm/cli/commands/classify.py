@@ -88,7 +88,7 @@ def classify(
             clf,
             results,
             job,
-            layouts=files.layouts,
+            files=files.layouts,
             repeated_edges_counted=files.counted,
             warnings=job.warnings,
             hidden_seeds=hidden and hidden._asdict(),

@@ -116,7 +116,7 @@ def _debian(folder: Path) -> tuple[Path, Path]:
         clf.fit(packages.graph, known, progress=bar.errors(1e-3))
     hidden = clf.reached_.copy()
     hidden[clf.seeds_.nodes] = False
-    print(Summary.of(clf, job.seconds).text(MOST))
+    print(Summary.of_classifier(clf, job.seconds).text(MOST))
     for part in (_accuracy, _sections, _samples):
         print(f"\n{part(clf, packages.labels, hidden)}")
     edges, seeds_file = _written(folder, clf)

@@ -1,8 +1,9 @@
 """``isotherm suggest``: which nodes to label next."""
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
+from isotherm.choices import SuggestPolicy
 from isotherm.cli.inputs import Source, inputs_of, labels_inside, read_unseeded, split_arguments
 from isotherm.cli.options import (
     OUTPUT,
@@ -48,7 +49,7 @@ def suggest(
         int, option("How many nodes.", "N", name=("--number", "-n"), validator=at_least(1), group=OUTPUT)
     ] = 10,
     policy: Annotated[
-        Literal["diverse", "uncertainty", "margin", "likely"] | None,
+        SuggestPolicy | None,
         option("What makes a node worth labelling, by default diverse", "NAME", group=OUTPUT),
     ] = None,
     label: Annotated[
@@ -98,7 +99,9 @@ def suggest(
         job.say("\n".join(filter(None, [layouts, write_columns(output, sheet, table)])))
 
 
-def _first_sheet(edges: str, fitting: Fitting, job: Job, number: int, policy: str) -> tuple[dict[str, list[Any]], str]:
+def _first_sheet(
+    edges: str, fitting: Fitting, job: Job, number: int, policy: SuggestPolicy
+) -> tuple[dict[str, list[Any]], str]:
     """The sheet for a graph without seeds, and how the graph was read."""
     if fitting.reading.seeds:
         raise UsageError(f"--seeds adds to a file of seeds: name that file after {edges}")

@@ -73,6 +73,6 @@ def update(
         with job.stage("solving") as bar, usage_errors():
             clf.update(add=known, progress=None if clf.tol is None else bar.errors(clf.tol), **given)
         calibrate(clf, results, job)
-        summary = write_results(clf, results, job, layouts=layouts, warnings=job.warnings)
+        summary = write_results(clf, results, job, files=layouts, warnings=job.warnings)
         lines = [f"{name}: {layout}" for name, layout in layouts.items()]
         job.say(*lines, f"{counted(len(known), 'answer')} added\n", summary.text())

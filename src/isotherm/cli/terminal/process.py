@@ -21,7 +21,7 @@ from threading import RLock, Thread
 from types import FrameType, ModuleType
 from typing import Any
 
-from isotherm.cli.terminal.messages import ChoiceError, UsageError, WarnedError, in_options, say, usage_sentence
+from isotherm.cli.terminal.messages import ChoiceError, WarnedError, in_options, say, usage_sentence
 from isotherm.errors import Worded
 
 __all__ = ["exit_at_once", "exit_cleanly", "handle_signals", "hidden_panics", "reuse_memory", "run"]
@@ -122,7 +122,8 @@ def _dispatch(tokens: list[str]) -> int:
     from isotherm.cli.app import app
 
     try:
-        _check_threads()
+        if os.environ.get("ISOTHERM_THREADS"):
+            _check_threads()
         app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
     except ChoiceError as choice:
         command = shlex.join(["isotherm", *tokens])
@@ -141,10 +142,10 @@ def _dispatch(tokens: list[str]) -> int:
 
 
 def _check_threads() -> None:
-    """Check a variable that the kernels read too, without checking it."""
-    threads = os.environ.get("ISOTHERM_THREADS", "")
-    if threads and not (threads.isdecimal() and int(threads)):
-        raise UsageError(f"ISOTHERM_THREADS is {threads!r}; it must be a number from 1 on")
+    """Refuse a wrong number of threads before it is taken as the default of an option."""
+    from isotherm import kernels
+
+    kernels.thread_count()
 
 
 def _failed(error: Exception) -> int:

@@ -12,6 +12,7 @@ loss is nearly diagonal. Scaled by it, Newton's method with conjugate gradient n
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,10 +28,12 @@ from isotherm.seeds import Seeds
 STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best for most bags of words
 PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
 NEGLIGIBLE = 1e-9  # smaller weights are 0
-MOST_TAUGHT = 2000  # seeds that a regression is fitted to
+MOST_TAUGHT, LEAST_TAUGHT = 2000, 10  # seeds that a regression is fitted to: about as many, and so many of each class
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
 LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
+LARGE = 100_000  # numbers of a matrix; beyond, products with the curvature are in single precision
+GRADIENT = 1e-7  # length of the gradient where a fit ends, relative to that at the start
 CURVATURE = 0.1  # typical p (1 - p), for the preconditioner
 PROJECTED, AT_ONCE = 64, 16  # random directions that estimate row lengths, and how many are applied at once
 
@@ -162,16 +165,22 @@ class Regression(Expert):
         if not self.wide:
             self.own = np.asarray(self.own.toarray() if issparse(self.own) else self.own, dtype=np.float64)
         self.products = _products(self.own, self.own) if self.wide and len(seeds.nodes) <= MOST_PRODUCTS else None
+        self.pool = _some(self.own, seeds.codes)
         self._fitted: dict[bytes, Path] = {}  # by the visible seeds
+
+    @cached_property
+    def _axes(self) -> "Axes":
+        """The principal axes of the seeds that a regression is fitted to; they serve whichever seeds are hidden."""
+        return axes_of_gram(self._gram(self.pool, self.pool)) if self.wide else axes_of_rows(self.own[self.pool])
 
     def log_probabilities(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) log-probabilities; minus infinity for a class that no visible seed has."""
-        present, codes = np.unique(question.codes, return_inverse=True)
+        taught = np.flatnonzero(np.isin(self.pool, question.visible))  # places in the pool
+        present, codes = np.unique(question.seeds.codes[self.pool[taught]], return_inverse=True)
         count = self.map.rows.shape[0] if question.hidden is None else len(question.hidden)
         if len(present) > 1:
-            some = _some(codes)
             blend = self.prior if blend is None else blend
-            logits = self._logits(question.visible[some], codes[some], len(present), question.hidden, blend)
+            logits = self._logits(taught, codes, len(present), question.hidden, blend)
             logits -= logits.max(axis=1, keepdims=True)
             logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         else:
@@ -200,8 +209,8 @@ class Regression(Expert):
         weights, bias = self._path(taught, codes, n_classes).mean(self.strengths, blend)
         if self.wide:
             if asked is not None and self.products is not None:
-                return self._gram(asked, taught) @ weights + bias
-            weights = self.own[taught].T @ weights
+                return self._gram(asked, self.pool) @ weights + bias
+            weights = self.own[self.pool].T @ weights
         if asked is not None:
             return self.own[asked] @ weights + bias
         logits = self.map.logits(weights)
@@ -211,8 +220,7 @@ class Regression(Expert):
     def _path(self, taught: Ints, codes: Ints, n_classes: int) -> "Path":
         key = taught.tobytes()
         if key not in self._fitted:
-            axes = axes_of_gram(self._gram(taught, taught)) if self.wide else axes_of_rows(self.own[taught])
-            self._fitted[key] = Path(axes, codes, n_classes)
+            self._fitted[key] = Path(self._axes.at(taught), codes, n_classes)
         return self._fitted[key]
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
@@ -221,14 +229,19 @@ class Regression(Expert):
         return self.products[np.ix_(left, right)]
 
 
-def _some(codes: Ints) -> Ints:
-    """Places of at most `MOST_TAUGHT` seeds, of all classes in proportion."""
+def _some(rows: Rows, codes: Ints) -> Ints:
+    """Places of about `MOST_TAUGHT` seeds, of all classes in proportion, but `LEAST_TAUGHT` of each if it has so many.
+
+    They are evenly spaced in the order of a projection of their rows (s, d), whatever the order of the seeds.
+    """
     if len(codes) <= MOST_TAUGHT:
         return np.arange(len(codes))
-    order = np.argsort(codes, kind="stable")
-    chosen = order[np.linspace(0, len(order) - 1, MOST_TAUGHT).astype(np.int64)]
-    _, first = np.unique(codes, return_index=True)
-    return np.union1d(chosen, first)
+    order = np.lexsort([rows @ random_directions(rows)[:, 0], codes])
+    counts = np.bincount(codes)
+    wanted = np.minimum(np.maximum(counts * MOST_TAUGHT // len(codes), LEAST_TAUGHT), counts)
+    parts = np.split(order, np.cumsum(counts)[:-1])
+    chosen = [part[np.arange(many) * len(part) // max(many, 1)] for part, many in zip(parts, wanted, strict=True)]
+    return np.sort(np.concatenate(chosen))
 
 
 def _products(left: Any, right: Any) -> Doubles:
@@ -257,6 +270,11 @@ class Axes(NamedTuple):
     squares: Doubles  # (r,) their squared lengths along the axes
     back: Doubles  # weights of the columns, or of the rows, are ``back @ (weights on the axes)``
     mean: Doubles  # the mean row, or the means of the Gram matrix
+
+    def at(self, places: Ints) -> "Axes":
+        """Some of the rows; their principal axes are about the same."""
+        rows = self.rows[places]
+        return self._replace(rows=rows, squares=np.einsum("sr,sr->r", rows, rows))
 
 
 def axes_of_rows(rows: Doubles) -> Axes:
@@ -329,6 +347,7 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
     penalty = np.append(np.full(len(squares), 1 / c), 0)  # biases, in the last row, are free
     scale = 1 / np.sqrt(CURVATURE * np.append(squares, len(rows)) + penalty)
     columns, penalty = np.column_stack([rows, np.ones(len(rows))]) * scale, (penalty * scale**2)[:, None]
+    light = columns.astype(np.float32) if columns.size > LARGE else columns  # the curvature need not be exact
     own = np.zeros((len(codes), n_classes))
     own[np.arange(len(codes)), codes] = 1
 
@@ -339,15 +358,16 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
         sums = powers.sum(axis=1, keepdims=True)
         found, pull = powers / sums, penalty * x
         value = float(np.log(sums).sum() - np.vdot(logits, own) + np.vdot(pull, x) / 2)
+        chances = found.astype(light.dtype)
 
         def curve(step: Doubles) -> Doubles:
-            change = found * (columns @ step)
-            change -= found * change.sum(axis=1, keepdims=True)
-            return np.asarray(columns.T @ change + penalty * step)
+            change = chances * (light @ step.astype(light.dtype))
+            change -= chances * change.sum(axis=1, keepdims=True)
+            return np.asarray(light.T @ change + penalty * step)
 
         return Local(value, columns.T @ (found - own) + pull, curve)
 
     if start is None:
         start = np.zeros((len(scale), n_classes))
         start[-1] = np.log(own.mean(axis=0))
-    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None]))
+    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None], GRADIENT))

@@ -2,8 +2,8 @@
 
 The leading eigenvectors of an average over neighbours place well-connected nodes close together. They are found by
 block iteration: filter a block of columns by a Chebyshev polynomial of the average, which amplifies the leading
-eigenvectors; make the columns orthogonal; repeat. Two rounds are enough. The columns start from random signs, drawn by
-the colours of the nodes, so the features do not depend on how nodes are numbered.
+eigenvectors; make the columns orthogonal; repeat. Three rounds are enough. The columns start from random signs, drawn
+by the colours of the nodes, so the features do not depend on how nodes are numbered.
 
 The average is regularised by adding to each node a few neighbours of value 0. Without this, the leading eigenvectors of
 a sparse graph belong to small parts that are attached to the rest by a single edge.
@@ -26,7 +26,8 @@ SMALL, LARGE = 256, 20_000  # nodes: up to SMALL all eigenvectors are found, bey
 BLOCKS = 2  # blocks of columns; one beyond LARGE
 COLUMNS = kernels.WIDTHS[-1]  # columns of a block
 REGULARISATION = 0.02  # zero-valued pseudo-degree, in mean degrees
-ROUNDS, DEGREE = 2, 10  # rounds of the iteration; Chebyshev degree
+ROUNDS, DEGREE = 3, 5  # rounds of the iteration; Chebyshev degree
+FIRST_LOW = 0.3  # cut-off of the filter in the first round
 LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # clip range and safety factor of the filter cut-off
 EQUAL = 1e-9  # eigenvalues that differ by less are equal
 LEAST_SQUARE = 1e-3  # columns with a smaller relative squared length are numerically dependent
@@ -86,7 +87,7 @@ def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = 
     if graph.n_nodes <= SMALL:
         return spectrum.exact(blocks * COLUMNS)
     x = spectrum.start(blocks)
-    low, means = 0.0, spectrum.averages(x)
+    low, means = FIRST_LOW, spectrum.averages(x)
     for _ in range(ROUNDS):
         x = spectrum.orthogonal(spectrum.filtered(x, means, low))
         means = spectrum.averages(x)
@@ -133,7 +134,8 @@ class _Spectrum:
         colours = distinct_colours(self.graph)
         count = min(blocks, -(-len(colours) // COLUMNS))
         bits = np.unpackbits(colours.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
-        x = [2 * part[:, :COLUMNS].astype(self.dtype) - 1 for part in np.hsplit(bits, 64 // COLUMNS)[:count]]
+        signs = np.hsplit(bits, 64 // COLUMNS)[:count]
+        x = [self.average.block(2 * part.astype(self.dtype) - 1) for part in signs]
         x[0][:, 0] = 1
         return x
 
@@ -144,19 +146,18 @@ class _Spectrum:
     def filtered(self, x: list[Floats], means: list[Floats], low: float) -> list[Floats]:
         """Apply the Chebyshev polynomial that is at most 1 between -1 and ``low``, and large above.
 
-        ``means`` are the averages of x.
+        ``means`` are the averages of x; both are overwritten.
         """
         center, radius = self.dtype.type((low - 1) / 2), self.dtype.type((low + 1) / 2)
         return [self._filtered(*pair, center, radius) for pair in zip(x, means, strict=True)]
 
-    def _filtered(self, before: Floats, mean: Floats, center: Any, radius: Any) -> Floats:
-        now: Floats = (mean - center * before) / radius
-        doubled, shift = self.average.times(float(2 / radius)), 2 * center / radius
+    def _filtered(self, before: Floats, now: Floats, center: Any, radius: Any) -> Floats:
+        now -= center * before
+        now /= radius
+        doubled = self.average.times(2 / radius)
         for _ in range(DEGREE - 1):
-            after = doubled @ now  # 2 (mean of now - center now) / radius - before
-            after -= before
-            after -= np.multiply(now, shift, out=before)
-            before, now = now, after
+            doubled.chebyshev(now, before, float(2 * center / radius))
+            before, now = now, before
         return now
 
     def orthogonal(self, x: list[Floats]) -> list[Floats]:
@@ -181,7 +182,7 @@ class _Spectrum:
     def turned(self, x: list[Floats], turn: Doubles) -> Floats:
         """(n, d) the product of all columns with the matrix ``turn``."""
         parts = np.split(turn.astype(self.dtype), len(x))
-        found: Floats = x[0] @ parts[0]
+        found = np.matmul(x[0], parts[0], out=kernels.block(len(x[0]), turn.shape[1], self.dtype))
         for block, part in zip(x[1:], parts[1:], strict=True):
             found += block @ part
         return found
