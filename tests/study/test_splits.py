@@ -8,12 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, f1_score
+from sklearn.model_selection import cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
+import isotherm as iso
 from isotherm.graphs import Graph
 from isotherm.paper.block_model import BlockModel
 from isotherm.seeds import Seeds
-from isotherm.study.splits import LabelSplit, cross_val_score
+from isotherm.study.splits import LabelSplit, cross_val_score, hidden_accuracy
 
 
 class Neighbours(BaseEstimator):  # type: ignore[misc]
@@ -197,3 +202,17 @@ def test_scikit_learn_gets_positions_of_visible_and_hidden_labels() -> None:
 def test_a_splitter_shows_its_parameters() -> None:
     assert repr(LabelSplit(3)) == "LabelSplit(3)"
     assert repr(LabelSplit(4, stratified=False, random_state=0)) == "LabelSplit(4, stratified=False, random_state=0)"
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.ScaleWarning")
+def test_logistic_regression_alone_is_at_its_best() -> None:
+    """Standardised, two columns that tell the classes drown in two hundred that do not."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(2, size=60)
+    rows = np.hstack([rng.normal(size=(60, 2)) + 3 * codes[:, None], rng.normal(scale=0.05, size=(60, 200))])
+    graph, known = Graph.from_vectors(rows, k=5), dict(enumerate(codes.tolist()))
+    found = hidden_accuracy(iso.NodeClassifier().fit(graph, known), graph, rows, known)
+    standardised = make_pipeline(StandardScaler(), LogisticRegression())
+    assert found is not None
+    assert found.hidden == 60
+    assert found.logistic > 0.95 > (cross_val_predict(standardised, rows, codes) == codes).mean()
