@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from numpy.typing import NDArray
+from page_graphs import write_club
+from pages import Server, browser
 
 import isotherm as iso
 from isotherm import kernels
@@ -139,3 +141,17 @@ def world() -> tuple[iso.Graph, NDArray[Any], NDArray[Any], NDArray[Any]]:
     chosen = rng.choice(240, 60, replace=False)
     known[chosen] = truth[chosen]
     return graph, truth, features, known
+
+
+@pytest.fixture(scope="module")
+def window() -> Iterator[Any]:
+    """Chromium, for the tests of a module."""
+    with browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """The page of the Karate Club, for all tests of a module that label nothing."""
+    with Server(write_club(tmp_path_factory.mktemp("calm")), "edges.csv", "seeds.csv") as running:
+        yield running

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import coo_array, save_npz
+from scipy.sparse import coo_array, csr_array, save_npz
 
 from isotherm.seeds.encoding import encode_labels
 from isotherm.seeds.hiding import sample
 from isotherm.study.datasets import debian_packages, karate_club
 
-__all__ = ["GRAPHS", "amazon", "cora", "debian", "karate", "made_up", "write_club"]
+__all__ = ["GRAPHS", "amazon", "cora", "cora_words", "debian", "karate", "made_up", "write_club"]
 
 DATA = Path(os.environ.get("ISOTHERM_DATA", "../shared/data"))
 TOPICS = ("Theory", "Reinforcement", "Genetic", "Neural", "Probabilistic", "Case based", "Rules")  # of Cora, by number
@@ -42,6 +42,14 @@ def cora(folder: Path, each: int = 1) -> list[str]:
     seeds = {int(node): topics[node] for code in range(7) for node in np.flatnonzero(stored["labels"] == code)[:each]}
     write_files(folder, list(zip(stored["row"].tolist(), stored["col"].tolist(), strict=True)), seeds)
     return topics
+
+
+def cora_words(folder: Path) -> list[str]:
+    """Cora with one seed of each topic, and the words of its papers; gives the topics of all papers."""
+    stored = np.load(DATA / "features" / "cora.npz")
+    ones = np.ones(len(stored["indices"]), np.float32)
+    save_npz(folder / "words.npz", csr_array((ones, stored["indices"], stored["indptr"]), shape=stored["shape"]))
+    return cora(folder)
 
 
 def debian(folder: Path) -> None:

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from page_graphs import GRAPHS, cora, karate
+from page_graphs import GRAPHS, cora_words, karate
 from pages import READY, Server, View, browser
 from PIL import Image
 
@@ -43,29 +43,46 @@ def nothing(window: Any) -> None:
             save(view.page.screenshot(), DOCS / "nothing.png")
 
 
+COUNTER = """([text]) => {
+  const centre = document.getElementById("centre");
+  const sign = document.getElementById("counter") ?? centre.appendChild(document.createElement("p"));
+  sign.id = "counter";
+  sign.textContent = text;
+  sign.style.cssText = "position: absolute; left: 12px; top: 0; margin: 8px 0; font-size: 26px; font-weight: 700";
+}"""
+
+
 def animation(window: Any) -> None:
-    """Cora: from one seed of each topic, ten labels that are suggested and right."""
+    """Cora: from one seed of each topic, ten labels that are suggested and right, with the accuracy that they give."""
     with tempfile.TemporaryDirectory() as place:
-        topics = cora(Path(place))
-        with Server(Path(place), "edges.tsv", "seeds.tsv") as server:
-            view = View(window, server.address).ready()
-            frames = [(view.page.screenshot(), 1500)]
+        topics = cora_words(Path(place))
+        with Server(Path(place), "edges.tsv", "seeds.tsv", "--features", "words.npz") as server:
+            view = View(window, server.address, width=1024, height=600).ready()
+            truth = [topics[int(name)] for name in view.get("isotherm.map.names")]
+
+            def frame(milliseconds: int) -> None:
+                codes, levels = view.get("[[...isotherm.map.codes], [...isotherm.map.levels]]")
+                names = ["", *view.get("isotherm.map.classNames")]
+                right = [names[code] == truth[i] for i, code in enumerate(codes) if levels[i] < 255]
+                seeds = view.get("isotherm.state.seeds")
+                view.page.evaluate(COUNTER, [f"{seeds} labels, accuracy {sum(right) / len(right):.2f}"])
+                view.page.wait_for_timeout(300)
+                frames.append((view.page.screenshot(), milliseconds))
+
+            frames: list[tuple[bytes, int]] = []
+            frame(1500)
+            view.page.keyboard.press("1")
             for _ in range(10):
-                view.page.keyboard.press("1")
                 view.wait(EXPLAINED)
-                view.page.wait_for_timeout(400)
-                frames.append((view.page.screenshot(), 700))
-                name = view.get("isotherm.panel.node.name")
-                given = view.get("isotherm.state.given")
-                view.page.evaluate("(label) => isotherm.label(label)", topics[int(name)])
+                frame(900)
+                node, given = view.get("[isotherm.selected, isotherm.state.given]")
+                view.page.keyboard.press(view.get(f"isotherm.keyOf(isotherm.codeOf('{truth[node]}'))"))
                 view.wait(f"isotherm.state.given > {given} && !isotherm.state.busy")
-                view.page.wait_for_timeout(400)
-                frames.append((view.page.screenshot(), 900))
-    pictures = [Image.open(io.BytesIO(content)).convert("RGB") for content, _ in frames]
-    images = [picture.resize((960, 540), Image.Resampling.LANCZOS) for picture in pictures]
+            frame(3000)
+    images = [Image.open(io.BytesIO(content)).convert("RGB") for content, _ in frames]
     palette = images[-1].quantize(255, Image.Quantize.MAXCOVERAGE, 3)
     small = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
-    times = [*[seconds for _, seconds in frames[:-1]], 3000]
+    times = [milliseconds for _, milliseconds in frames]
     small[0].save(DOCS / "label.gif", save_all=True, append_images=small[1:], duration=times, loop=0, optimize=True)
 
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 import isotherm.page
-from isotherm.page.picture import COLOURS, DARK
+from isotherm.page.picture import DEEPER, HUES, NOTHING, PALEST, class_colour
 
 PAGE = Path(isotherm.page.__file__).parent / "static"
 
@@ -45,12 +45,44 @@ def lab(colour: str, sight: str) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("hues", [COLOURS, DARK], ids=["light", "dark"])
-def test_hues_can_be_told_apart(hues: tuple[str, ...], sight: str) -> None:
-    far = [float(np.linalg.norm(lab(one, sight) - lab(other, sight))) for one, other in combinations(hues, 2)]
+def test_hues_can_be_told_apart(sight: str) -> None:
+    far = [float(np.linalg.norm(lab(one, sight) - lab(other, sight))) for one, other in combinations(HUES, 2)]
     assert min(far) > (30 if sight == "normal" else 15)
 
 
-def test_the_page_and_pictures_have_the_same_hues() -> None:
-    listed = re.findall(r"#[0-9a-f]{6}", (PAGE / "colours.js").read_text())
-    assert listed[:20] == [*COLOURS, *DARK]
+def luminance(colour: str) -> float:
+    """Relative luminance, as the guidelines for accessible pages define it."""
+    part = np.array([int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)])
+    return float(XYZ[1] @ np.where(part <= 0.04045, part / 12.92, ((part + 0.055) / 1.055) ** 2.4))
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    ends = [[int(each[at : at + 2], 16) for at in (1, 3, 5)] for each in (one, other)]
+    return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in zip(*ends, strict=True))
+
+
+@pytest.mark.parametrize("ground", ["#ffffff", "#15171a"])
+def test_all_colours_stand_out_from_light_and_dark(ground: str) -> None:
+    def contrast(colour: str) -> float:
+        high, low = sorted([luminance(colour), luminance(ground)], reverse=True)
+        return (high + 0.05) / (low + 0.05)
+
+    for hue in HUES:
+        assert contrast(hue) > 2.4
+        assert contrast(mixed(hue, "#000000", DEEPER)) > 1.9
+        assert contrast(mixed(hue, ground, PALEST)) > 1.4, "the least certain label"
+
+
+def test_sixty_classes_have_marks_of_their_own() -> None:
+    assert len({class_colour(code) for code in range(20)}) == 20
+    assert class_colour(60) == class_colour(99)
+    assert class_colour(-1) == tuple(int(NOTHING[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    assert class_colour(60) not in {class_colour(code) for code in range(-1, 60)}
+
+
+def test_the_page_and_pictures_have_the_same_colours() -> None:
+    script = (PAGE / "colours.js").read_text()
+    assert tuple(re.findall(r"#[0-9a-f]{6}", script)[: len(HUES)]) == HUES
+    assert f"PALEST = {PALEST};" in script
+    assert f"DEEPER = {DEEPER};" in script
+    assert NOTHING in script

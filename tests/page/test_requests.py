@@ -29,7 +29,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 def ask(
-    server: Server, path: str, method: str = "GET", body: Any = b'{"node": 1, "label": "Hi"}', **headers: str
+    server: Server, path: str, method: str = "GET", body: Any = b'{"nodes": [1], "label": "Hi"}', **headers: str
 ) -> tuple[int, str]:
     """The status and the content of an answer, whose headers must be there whatever they are."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
@@ -77,7 +77,7 @@ def test_another_origin_is_refused(server: Server) -> None:
 
 
 def test_a_form_cannot_label(server: Server) -> None:
-    kind = {"Content_Type": "text/plain", "Content_Length": "26"}
+    kind = {"Content_Type": "text/plain", "Content_Length": "29"}
     assert ask(server, f"/{server.token}/api/label", "POST", **kind)[0] == 415
     assert ask(server, f"/{server.token}/api/label", "DELETE")[0] == 403
 
@@ -85,27 +85,34 @@ def test_a_form_cannot_label(server: Server) -> None:
 @pytest.mark.parametrize(
     ("action", "body", "sentence"),
     [
-        ("label", b'{"node": 1e999, "label": "Hi"}', "a valid node"),
-        ("label", b'{"node": NaN, "label": "Hi"}', "a valid node"),
-        ("label", b'{"node": 1.5, "label": "Hi"}', "a valid node"),
-        ("label", b'{"node": true, "label": "Hi"}', "a valid node"),
-        ("label", b'{"node": 34, "label": "Hi"}', "no node number 34"),
-        ("label", b'{"node": 1' + b"0" * 4000 + b', "label": "Hi"}', "no node number 1000"),
-        ("label", b'{"node": 1' + b"0" * 5000 + b', "label": "Hi"}', "4300 digits"),
-        ("label", b'{"node": 5, "label": {}}', "a valid label"),
-        ("label", rb'{"node": 5, "label": "\ud800"}', "half a surrogate pair"),
-        ("label", b'{"node": 5, "label": " "}', "needs a name"),
+        ("label", b'{"nodes": [1e999], "label": "Hi"}', "a valid nodes"),
+        ("label", b'{"nodes": [NaN], "label": "Hi"}', "a valid nodes"),
+        ("label", b'{"nodes": [1.5], "label": "Hi"}', "a valid nodes"),
+        ("label", b'{"nodes": [true], "label": "Hi"}', "a valid nodes"),
+        ("label", b'{"nodes": [34], "label": "Hi"}', "no node number 34"),
+        ("label", b'{"nodes": [1' + b"0" * 4000 + b'], "label": "Hi"}', "no node number 1000"),
+        ("label", b'{"nodes": [1' + b"0" * 5000 + b'], "label": "Hi"}', "4300 digits"),
+        ("label", b'{"nodes": [5], "label": {}}', "a valid label"),
+        ("label", rb'{"nodes": [5], "label": "\ud800"}', "half a surrogate pair"),
+        ("label", b'{"nodes": [5], "label": " "}', "needs a name"),
         ("label", b"[" * 100_000, "nested too deeply"),
-        ("label", b"[]", "a valid node"),
-        ("label", b"7", "a valid node"),
+        ("label", b"[]", "a valid nodes"),
+        ("label", b"7", "a valid nodes"),
         ("label", b"\xff\xfe\xfd", "decode"),
         ("label", b"", "Expecting value"),
         ("skip", b'{"node": 99}', "no node number 99"),
         ("skip", b'{"node": -1}', "no node number -1"),
         ("classes", b'{"names": "abc"}', "a valid names"),
-        ("classes", b'{"names": [1]}', "must be texts"),
+        ("classes", b'{"names": [1]}', "a valid names"),
+        ("label", b'{"nodes": [], "label": "Hi"}', "no node is named"),
+        ("unsure", b'{"nodes": [1, "2"]}', "a valid nodes"),
+        ("note", b'{"node": 1, "text": 7}', "a valid text"),
+        ("note", b'{"node": 77, "text": "x"}', "no node number 77"),
+        ("rename", b'{"label": "nobody", "to": "x"}', "there is no class 'nobody'"),
+        ("rename", b'{"label": "Hi", "to": " "}', "needs a name"),
+        ("delete", b'{"label": "nobody"}', "there is no class 'nobody'"),
+        ("order", b'{"labels": ["Hi", "nobody"]}', "there is no class 'nobody'"),
         ("classes", b"{}", "a valid names"),
-        ("hue", b'{"label": 1}', "a valid label"),
         ("dance", b"{}", "no such action"),
     ],
 )
@@ -122,7 +129,8 @@ def test_what_is_not_understood_is_refused_with_a_sentence(
 def test_numbers_in_addresses_may_be_anything(server: Server, number: str) -> None:
     api = f"/{server.token}/api"
     assert ask(server, f"{api}/colours?since={quote(number)}")[0] == 200
-    assert ask(server, f"{api}/table?class={quote(number)}")[0] == 200
+    assert ask(server, f"{api}/briefs?ids={quote(number)}")[0] == 200
+    assert ask(server, f"{api}/values?column={quote(number)}")[0] == 400
     for kind in ("node", "explain", "near"):
         assert ask(server, f"{api}/{kind}/{quote(number)}")[0] == 404
 

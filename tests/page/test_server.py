@@ -42,7 +42,7 @@ server.serve(session, listener, "token")
 """
 
 
-@pytest.mark.parametrize(("asked", "said"), [("search?q=x", None), ("label", b'{"node": 1, "label": "x"}')])
+@pytest.mark.parametrize(("asked", "said"), [("search?q=x", None), ("label", b'{"nodes": [1], "label": "x"}')])
 def test_it_ends_at_once_while_an_answer_is_worked_out(asked: str, said: bytes | None) -> None:
     process = subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

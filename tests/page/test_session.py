@@ -52,7 +52,7 @@ def test_the_map_shows_the_labels_of_a_fit(club: Session) -> None:
 
 def test_a_label_and_undo(club: Session) -> None:
     before = club.shown.codes.copy()
-    club.label(5, "Officer")
+    club.label([5], "Officer")
     assert club.classes[club.shown.codes[5]] == "Officer", "marked at once"
     settle(club)
     seeds = {club.graph.nodes[place]: label for place, label in club.labels.seeds.items()}
@@ -72,7 +72,7 @@ def test_only_differences_are_sent(club: Session) -> None:
     nothing = answers.colours(club, int(first[0]))
     assert np.frombuffer(nothing, "<u4").tolist() == [first[0], 0, 0]
     known = club.shown
-    club.label(5, "Officer")
+    club.label([5], "Officer")
     answer = answers.colours(club, int(first[0]))
     count = np.frombuffer(answer[:12], "<u4")[2]
     nodes = np.frombuffer(answer[12 : 12 + 4 * count], "<u4")
@@ -137,7 +137,7 @@ def test_a_neighbourhood_has_the_neighbours_with_the_fewest_links() -> None:
     graph = iso.Graph.from_edges(["hub"] * 60 + ["n59"], [*spokes, "more"])
     session = Session(graph, {}, iso.DirichletClassifier(), None, source=NEW_SEEDS)
     near = answers.neighbourhood(session, int(graph.index(["hub"])[0]))
-    assert (near["neighbours"], near["all"], len(near["nodes"])) == (50, 60, 51)
+    assert (near["neighbours"], len(near["list"]), len(near["nodes"])) == (50, 60, 51)
     assert "n59" not in {each["name"] for each in near["nodes"]}
 
 
@@ -156,20 +156,13 @@ def test_everything_but_the_map_works_before_the_map(monkeypatch: pytest.MonkeyP
     assert not answers.state(session)["mapped"]
     assert [each["id"] for each in answers.found(session, "33")] == [33]
     assert answers.explained(session, 8)["seeds"]
-    assert answers.neighbourhood(session, 8)["all"] == 5
-    assert answers.table(session, session.classes.index("Hi"), "least")
-    session.label(8, "Hi")
+    assert len(answers.neighbourhood(session, 8)["list"]) == 5
+    assert [each["id"] for each in answers.briefs(session, [3, -1, 34, 0])] == [3, 0]
+    session.label([8], "Hi")
     held.set()
     settle(session)
     assert answers.state(session)["mapped"]
     session.stop()
-
-
-def test_before_any_fit_a_table_has_the_seeds() -> None:
-    graph = karate_club().graph
-    session = Session(graph, {graph.nodes[0]: "Hi"}, iso.DirichletClassifier(), None, source=NEW_SEEDS)
-    session._mark_seeds()
-    assert [each["id"] for each in answers.table(session, 0, "least")] == [0]
 
 
 def test_a_graph_without_a_map_can_be_labelled(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +180,7 @@ def test_a_graph_without_a_map_can_be_labelled(monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_suggestion_that_is_labelled_goes_at_once(club: Session) -> None:
     first = club.suggestions[0]
-    club.label(first, "Hi")
+    club.label([first], "Hi")
     assert first not in [each["id"] for each in answers.state(club)["suggestions"]]
     settle(club)
     assert first not in club.suggestions
@@ -208,10 +201,10 @@ def test_from_nothing(tmp_path: Path) -> None:
     assert session.fitted is None
     session.add_classes(["left", "right"])
     first, second = (next(node for node in session.suggestions if (node >= 60) == side) for side in (False, True))
-    session.label(first, "left")
+    session.label([first], "left")
     settle(session)
     assert session.fitted is None
-    session.label(second, "right")
+    session.label([second], "right")
     settle(session)
     truth = ["left"] * 60 + ["right"] * 60
     assert (
@@ -250,7 +243,7 @@ def test_a_fitted_classifier_is_not_fitted_again(monkeypatch: pytest.MonkeyPatch
     session.start()
     settle(session)
     assert [session.classes[code] for code in session.shown.codes] == (np.arange(80) % 2).tolist()
-    session.label(50, "1")
+    session.label([50], "1")
     settle(session)
     assert session.fitted_seeds == {**seeds, 50: 1}
     session.stop()
@@ -259,16 +252,16 @@ def test_a_fitted_classifier_is_not_fitted_again(monkeypatch: pytest.MonkeyPatch
 def test_the_journal_leads_to_the_same_state(tmp_path: Path) -> None:
     graph, path = karate_club().graph, str(tmp_path / "log")
     session = session_of(graph, {graph.nodes[0]: "Hi"}, Journal(path, "x"))
-    session.label(33, "Officer")
-    session.label(5, "third")
+    session.label([33], "Officer")
+    session.label([5], "third")
     session.undo()
-    session.label(6, "Hi")
+    session.label([6], "Hi")
     session.skip(7)
     state = session.labels
     session.stop()
     again = Session(graph, {graph.nodes[0]: "Hi"}, iso.DirichletClassifier(), Journal(path, "x"), source=NEW_SEEDS)
     assert (again.labels.seeds, again.labels.skipped) == (state.seeds, {7})
-    assert [len(again.labels.steps), len(again.labels.undone)] == [2, 0]
+    assert [len(again.labels.undoable), len(again.labels.undone)] == [2, 0]
     again.stop()
 
 
@@ -276,7 +269,7 @@ def test_nodes_in_another_order_keep_their_labels(tmp_path: Path) -> None:
     path = str(tmp_path / "log")
     one = iso.Graph.from_edges(["a", "b"], ["b", "c"])
     session = Session(one, {}, iso.DirichletClassifier(), Journal(path, "x"), source=NEW_SEEDS)
-    session.label(2, "hot")
+    session.label([2], "hot")
     session.stop()
     other = iso.Graph.from_edges(["a", "b"], ["b", "c"], nodes=["c", "b", "a"])
     again = Session(other, {}, iso.DirichletClassifier(), Journal(path, "x"), source=NEW_SEEDS)
@@ -286,9 +279,9 @@ def test_nodes_in_another_order_keep_their_labels(tmp_path: Path) -> None:
 
 def test_what_is_refused(club: Session) -> None:
     with pytest.raises(ParameterError, match="there is no node number 34"):
-        club.label(34, "Hi")
+        club.label([34], "Hi")
     with pytest.raises(ParameterError, match="no label to take away"):
-        club.label(5, None)
+        club.label([5], None)
     with pytest.raises(ParameterError, match="a class needs a name"):
         club.add_classes([" "])
 
@@ -313,7 +306,7 @@ LAYOUTS = [
 def test_exported_seeds_are_read_again(tmp_path: Path, name: str, layout: Layout) -> None:
     graph = iso.Graph.from_edges(["a, b", "c\td", "é"], ["c\td", "é", "f"])
     session = Session(graph, {"a, b": "hot"}, iso.DirichletClassifier(), None, source=(name, layout))
-    session.label(3, 'co"ld')
+    session.label([3], 'co"ld')
     exported, content = seeds_file(session)
     (tmp_path / exported).write_bytes(content)
     node, label = layout.roles["node"], layout.roles["label"]
@@ -351,7 +344,7 @@ def test_exported_labels_are_those_of_classify_on_the_exported_seeds(tmp_path: P
     session.start()
     settle(session)
     for place in (1, 2):  # too few to learn anew, so `update` keeps what hidden seeds taught
-        session.label(place, "b")
+        session.label([place], "b")
         settle(session)
     for name, content in (seeds_file(session), labels_file(session)):
         (tmp_path / name).write_bytes(content)

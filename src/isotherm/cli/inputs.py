@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from isotherm.io.labelled import LabelOptions, MatchedLabels
     from isotherm.io.node_rows import NodeFeatures
     from isotherm.io.vectors import FeatureFile
+    from isotherm.page.contents import Contents
     from isotherm.seeds import Seeds
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "classifier_of",
     "classify_on_workers",
     "connect_to_cluster",
+    "contents_of",
     "estimate_files",
     "features_of_model",
     "fit_files",
@@ -165,6 +167,24 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
     encoding = None if reading is None else reading.encoding
     with usage_errors():
         return read_feature_file(table.features, graph, id=table.id, text=table.text, encoding=encoding)
+
+
+def contents_of(
+    graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, title: str | None = None
+) -> "Contents":
+    """What nodes hold: the columns of the table in place of edges, of ``--features`` and of ``--nodes``."""
+    from isotherm.io.vectors import ARRAYS, read_feature_file
+    from isotherm.page.contents import Contents
+
+    table, reading = fitting.table, fitting.reading
+    tables = [] if features is None else [features]
+    with usage_errors():
+        if table.wanted and edges != "-" and not edges.lower().endswith(ARRAYS):
+            written = {name: getattr(reading, name) for name in ("delimiter", "header", "format", "encoding")}
+            tables.append(read_feature_file(edges, graph, id=table.id, **written))
+        if table.nodes is not None:
+            tables.append(read_feature_file(table.nodes, graph, id=None if features else table.id))
+        return Contents.of(tables, graph, title)
 
 
 def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":

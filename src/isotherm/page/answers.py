@@ -3,6 +3,7 @@
 import csv
 import gzip
 import io
+import json
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,12 +17,15 @@ from numpy.typing import NDArray
 from isotherm.errors import ParameterError
 from isotherm.io import Column, Layout, write_table
 from isotherm.labelling.rows import write_labels
-from isotherm.page.session import HUES, Session, drawn_edges, shortened
+from isotherm.page.contents import Values
+from isotherm.page.journal import Step
+from isotherm.page.session import Session, drawn_edges, forecast, shortened
 
 NAMES_UP_TO = 100_000  # nodes of a graph whose names are sent all at once; beyond, the page asks for single ones
-SHOWN_SEEDS, SHOWN_CLASSES = 3, 4  # in an explanation
+SHOWN_SEEDS, SHOWN_CLASSES, SHOWN_EXPERT_CLASSES = 3, 4, 3  # in an explanation
 NEIGHBOURS = 50  # in the neighbourhood of a node
-ROWS = 30  # in a table of nodes
+HISTORY = 30  # steps that are listed
+MOST_BRIEFS = 200  # nodes that are described at once
 LONGEST_NAME = 2_000  # characters of a name that are sent
 NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Column(2, "label")}, True, ",")
 
@@ -29,38 +33,53 @@ NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Colu
 def state(session: Session) -> dict[str, Any]:
     """Everything that the page shows around the map."""
     graph, shown, labels = session.graph, session.shown, session.labels
-    seeds, classes, hues = labels.seeds, session.classes, session.hues
+    seeds, classes = labels.seeds, session.classes
     counts = np.bincount(shown.codes[shown.codes >= 0], minlength=len(classes))
-    per_class = Counter(seeds.values())
+    per_class, undoable = Counter(seeds.values()), labels.undoable
     return {
+        "session": session.number,
         "version": session.version,
         "colours": shown.version,
         "name": session.name,
         "nodes": graph.n_nodes,
         "links": graph.n_edges,
         "seeds": len(seeds),
-        "given": len(labels.steps),
+        "given": len(labels.given),
         "unlabelled": int((shown.codes < 0).sum()) if session.fitted is not None else 0,
         "classes": [
             {
-                "name": _cut(label),
-                "hue": hues.index(label) if label in hues else -1,
+                "name": None if label is None else _cut(label),
                 "nodes": int(counts[code]),
                 "seeds": per_class[label],
             }
             for code, label in enumerate(classes)
         ],
-        "hues": HUES,
+        "order": [classes.index(label) for label in labels.order],
         "suggestions": [_brief(session, each) for each in session.suggestions],
+        "history": [_step(session, step) for step in undoable[: -HISTORY - 1 : -1]],
+        "unsure": len(labels.unsure),
         "seedNodes": list(seeds),
-        "undo": len(labels.steps),
+        "undo": len(undoable),
         "redo": len(labels.undone),
+        "curve": session.curve,
+        "forecast": None if (more := forecast(session.curve)) is None else more._asdict(),
         "busy": session.busy,
         "failure": session.failure or session.no_map,
         "fitted": session.fitted is not None,
         "fits": session.fits,
         "calibrated": session.calibrated,
         "mapped": session.positions is not None,
+    }
+
+
+def _step(session: Session, step: Step) -> dict[str, Any]:
+    """A step of the history, with the first node that it is about."""
+    return {
+        "kind": step.kind,
+        "label": None if step.label is None else _cut(step.label),
+        "other": _cut(step.other) if isinstance(step.other, str | int) else None,
+        "count": len(step.nodes),
+        "node": _brief(session, step.nodes[0]) if step.nodes else None,
     }
 
 
@@ -84,8 +103,8 @@ def colours(session: Session, since: int) -> bytes:
 
 
 def edges(session: Session) -> bytes:
-    """The links of a small graph, as pairs of 32-bit node numbers; nothing for a large one."""
-    return drawn_edges(session.graph).astype("<u4").tobytes()
+    """The links that are drawn, as pairs of 32-bit node numbers."""
+    return drawn_edges(session.graph, session.positions).astype("<u4").tobytes()
 
 
 def names(session: Session) -> list[str] | None:
@@ -94,11 +113,15 @@ def names(session: Session) -> list[str] | None:
 
 
 def node(session: Session, place: int) -> dict[str, Any]:
-    """A node: name, label and the probabilities of its classes."""
+    """A node: name, content, label and the probabilities of its classes."""
     return {
         **_brief(session, place),
+        "node": _cut(session.graph.nodes[place]),
+        "content": session.contents.at(place),
         "degree": len(_neighbours(session, place)),
         "seed": place in session.labels.seeds,
+        "unsure": place in session.labels.unsure,
+        "note": session.labels.notes.get(place, ""),
         "probabilities": _probabilities(session, place),
     }
 
@@ -124,9 +147,18 @@ def explained(session: Session, place: int) -> dict[str, Any]:
         "node": place,
         **_shares(session, place, why.classes),
         "note": why.note,
+        **_said(why),
         "seeds": seeds,
         "neighbourhood": neighbourhood(session, place, paths),
     }
+
+
+def _said(why: Any) -> dict[str, Any]:
+    """What each expert says about the best classes, as the command line shows it."""
+    best = list(why.scores)[:SHOWN_EXPERT_CLASSES]
+    heard = {name: odds for name, odds in why.experts.items() if any(odds.values())}
+    rows = [{"name": name, "odds": [float(odds[label]) for label in best]} for name, odds in heard.items()]
+    return {"compared": [_cut(label) for label in best], "experts": rows}
 
 
 def _shares(session: Session, place: int, shares: dict[Any, float]) -> dict[str, Any]:
@@ -156,10 +188,11 @@ def _shares(session: Session, place: int, shares: dict[Any, float]) -> dict[str,
 
 
 def neighbourhood(session: Session, place: int, paths: Sequence[list[int]] = ()) -> dict[str, Any]:
-    """A node, up to 50 neighbours, lowest degrees first, and the paths to its strongest seeds."""
+    """A node, up to 50 neighbours, lowest degrees first, the paths to its strongest seeds, and all neighbours."""
     around = _neighbours(session, place)
     degrees = np.asarray(session.graph.degrees)[around]
-    near = around[np.argsort(degrees, kind="stable")][:NEIGHBOURS].tolist()
+    ranked = around[np.argsort(degrees, kind="stable")].tolist()
+    near = ranked[:NEIGHBOURS]
     nodes = list(dict.fromkeys([place, *near, *(each for path in paths for each in path)]))
     links = {(place, each) for each in near}.union(*(pairwise(path) for path in paths))
     inside = set(nodes)
@@ -170,23 +203,57 @@ def neighbourhood(session: Session, place: int, paths: Sequence[list[int]] = ())
         "links": sorted(links),
         "paths": list(paths),
         "neighbours": len(near),
-        "all": len(around),
+        "list": ranked,
     }
 
 
 def found(session: Session, text: str, most: int = 20) -> list[dict[str, Any]]:
-    """Nodes whose name contains a text: exact matches first, then names that begin with it, then the others."""
-    return [_brief(session, place) for place in session.index.find(text, most)]
+    """Nodes whose name contains a text: exact matches first, then names that begin with it, then the others.
+
+    After them come nodes whose content has the text.
+    """
+    places = session.index.find(text, most)
+    if len(places) < most:
+        places = list(dict.fromkeys([*places, *session.contents.find(text, most)]))[:most]
+    return [_brief(session, place) for place in places]
 
 
-def table(session: Session, code: int, order: str) -> list[dict[str, Any]]:
-    """Non-seed nodes of a class, the least or the most certain first; its seeds if nothing is fitted yet."""
-    shown = session.shown
-    listed = shown.guessed if session.fitted is not None else shown.codes >= 0
-    places = np.flatnonzero(listed & (shown.codes == code))
-    levels = shown.confidence[places]
-    ranked = places[np.argsort(-levels if order == "most" else levels, kind="stable")]
-    return [_brief(session, place) for place in ranked[:ROWS].tolist()]
+def columns(session: Session) -> list[str]:
+    """The columns by which nodes can be filtered and coloured."""
+    return list(session.contents.columns)
+
+
+def values(session: Session, column: str | None) -> bytes:
+    """A number for each node: of a column, or how evenly its probabilities are spread over the classes.
+
+    First come the length of a header and the header, which is JSON: the categories that numbers stand for, or null.
+    """
+    if column is None:
+        found = Values(_entropies(session), None)
+    elif column in session.contents.columns:
+        found = session.contents.columns[column].values()
+    else:
+        raise ParameterError("there is no such column")
+    head = json.dumps({"categories": found.categories}).encode("ascii")
+    head += b" " * (-len(head) % 4)
+    return np.array([len(head)], "<u4").tobytes() + head + found.values.astype("<f4").tobytes()
+
+
+def _entropies(session: Session) -> NDArray[np.float32]:
+    """(n,) the entropy of each node's probabilities, divided by the largest possible one; NaN where there are none."""
+    fitted, nothing = session.fitted, np.full(session.graph.n_nodes, np.nan, np.float32)
+    if fitted is None or not fitted.fitted_.outcome.kept:
+        return nothing
+    outcome = fitted.fitted_.outcome
+    chances = outcome.temperatures if outcome.chances is None else outcome.chances
+    spread = -np.sum(chances * np.log(np.maximum(chances, 1e-30)), axis=1) / np.log(max(2, chances.shape[1]))
+    return np.where(fitted.reached_, spread, np.nan).astype(np.float32)
+
+
+def briefs(session: Session, places: Sequence[int]) -> list[dict[str, Any]]:
+    """Name, label and confidence of some nodes; numbers that are none are left out."""
+    known = [place for place in places[:MOST_BRIEFS] if 0 <= place < session.graph.n_nodes]
+    return [_brief(session, place) for place in known]
 
 
 def _brief(session: Session, place: int) -> dict[str, Any]:
@@ -198,6 +265,7 @@ def _brief(session: Session, place: int) -> dict[str, Any]:
         "class": code,
         "label": _cut(session.classes[code]) if code >= 0 else None,
         "confidence": float(shown.confidence[place]),
+        "snippet": session.contents.snippet(place),
     }
 
 
@@ -254,6 +322,18 @@ def labels_file(session: Session) -> tuple[str, bytes]:
     """A table of all nodes with their labels and confidence."""
     fitted = _fitted(session)
     return _written("labels.csv", lambda path: write_labels(path, session.graph, fitted, force=True))
+
+
+def notes_file(session: Session) -> tuple[str, bytes]:
+    """A table of the nodes with notes, and of those about which the person was unsure."""
+    labels, ids = session.labels, session.graph.nodes
+    places = sorted({place for place, text in labels.notes.items() if text} | labels.unsure)
+    table = {
+        "node": [ids[place] for place in places],
+        "unsure": ["yes" if place in labels.unsure else "" for place in places],
+        "note": [labels.notes.get(place, "") for place in places],
+    }
+    return _written("notes.csv", lambda path: write_table(path, table, force=True))
 
 
 def model_file(session: Session) -> tuple[str, bytes]:

@@ -14,17 +14,23 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 from isotherm.errors import Option, ParameterError
 from isotherm.files import write_whole
 
 FORMAT, OLD_FORMAT = "isotherm explore 2", "isotherm explore 1"
-NEEDED = {"label": {"node", "label"}, "skip": {"node"}, "class": {"label"}, "undo": set(), "redo": set()}
+NEEDED = {
+    **{"label": {"label"}, "unsure": {"nodes"}, "note": {"nodes", "text"}, "skip": {"node"}},  # what is said of nodes
+    **{"class": {"label"}, "rename": {"label", "to"}, "delete": {"label"}, "order": {"to"}},  # and of classes
+    **{"undo": set(), "redo": set()},
+}
+UNDOABLE = {"label", "unsure", "note", "rename", "delete", "order"}
 FAR = 1 << 40  # the byte locked on Windows: a locked byte cannot be read, so it lies beyond the end of the file
 CHECKED = re.compile(rb'(.*), "check": "([0-9a-f]{8})"\}')
 
@@ -110,7 +116,7 @@ class Journal:
             body = whole[1] if whole else line[:-1]
             self._check = crc32(body, self._check)
             entry = _parsed(body + b"}" if whole else line)
-            known = bool(entry) if number == 1 else NEEDED.get(str(entry.get("do")), {""}) <= entry.keys()
+            known = bool(entry) if number == 1 else _is_known(entry)
             right = int(whole[2], 16) == self._check if whole else not checked and entry.get("format") != FORMAT
             if not (known and right):
                 raise self._unusable("is damaged; restore the file, or choose another", place=f", line {number}")
@@ -121,6 +127,12 @@ class Journal:
     def _unusable(self, problem: str, place: str = "") -> JournalError:
         message = "{path}{place} {problem} with {log}"
         return JournalError(message, path=self.path, place=place, problem=problem, log=Option("log"))
+
+
+def _is_known(entry: dict[str, Any]) -> bool:
+    """Whether an entry says what is done, and to what; labels of release 0.2.0 are of one node."""
+    kind = str(entry.get("do"))
+    return NEEDED.get(kind, {""}) <= entry.keys() and (kind != "label" or bool({"node", "nodes"} & entry.keys()))
 
 
 def _parsed(line: bytes) -> dict[str, Any]:
@@ -145,51 +157,119 @@ def lock(file: BinaryIO) -> None:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+class Step(NamedTuple):
+    """One thing that a person did."""
+
+    kind: str  # as in `NEEDED`
+    nodes: tuple[int, ...] = ()  # positions
+    label: Any = None  # a class, or the text of a note
+    other: Any = None  # the new name of a class, or all classes in a new order
+
+
 @dataclass
 class Labels:
-    """The seeds of a session, by position of their node, and the steps that led to them."""
+    """What a person said so far, and the steps that led to it.
 
-    first: Mapping[int, Any]  # the seeds at the start of the session
-    named: list[Any] = field(default_factory=list)  # classes named on the page, with or without seeds
-    steps: list[tuple[int, Any]] = field(default_factory=list)  # (node, label); the label None takes a label away
-    undone: list[tuple[int, Any]] = field(default_factory=list)
-    skipped: set[int] = field(default_factory=set)  # nodes that are not suggested again
+    A class keeps its slot, which gives its colour, whatever happens to other classes. A class that is renamed to
+    another one is merged into it, and leaves an empty slot behind. Collections are replaced, never changed, because
+    other threads read them.
+    """
+
+    first: Mapping[int, Any]  # the seeds at the start of the session, by position of their node
+    seeds: dict[int, Any] = field(init=False)  # the present seeds
+    slots: list[Any] = field(init=False)  # classes in the order in which they came; None where one is gone
+    order: list[Any] = field(init=False)  # classes in the order of their keys
+    given: set[int] = field(init=False)  # nodes that were labelled in the session
+    skipped: set[int] = field(init=False)  # nodes that are not suggested again
+    unsure: set[int] = field(init=False)  # nodes about which the person could not tell; not suggested again either
+    notes: dict[int, str] = field(init=False)
+    steps: list[Step] = field(default_factory=list)
+    undone: list[Step] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        """The state before the first step; classes with many seeds come first, then numbers before texts."""
+        self.seeds, self.given, self.skipped, self.unsure, self.notes = dict(self.first), set(), set(), set(), {}
+        counts = Counter(self.first.values())
+        self.slots = sorted(counts, key=lambda label: (-counts[label], isinstance(label, str), label))
+        self.order = list(self.slots)
 
     @property
-    def seeds(self) -> dict[int, Any]:
-        """The present seeds, in the order in which they were given."""
-        found = dict(self.first)
-        for node, label in self.steps:
-            if label is None:
-                found.pop(node, None)
-            else:
-                found[node] = label
-        return found
+    def undoable(self) -> list[Step]:
+        """The steps that can be undone, the oldest first."""
+        return [step for step in self.steps if step.kind in UNDOABLE]
 
-    @property
-    def classes(self) -> list[Any]:
-        """All classes that had a seed or were named, sorted, numbers before texts."""
-        seen = {*self.first.values(), *self.named, *(label for _, label in self.steps if label is not None)}
-        return sorted(seen, key=lambda label: (isinstance(label, str), label))
-
-    def apply(self, entry: Mapping[str, Any], node: int | None) -> None:
-        """Apply an entry of the journal; ``node`` is the position of the node that it names."""
+    def apply(self, entry: Mapping[str, Any], nodes: Sequence[int]) -> None:
+        """Apply an entry of the journal; ``nodes`` are the positions of the nodes that it names."""
         kind = entry["do"]
-        if kind == "label" and node is not None:
-            self.steps.append((node, entry["label"]))
-            self.undone.clear()
-        elif kind == "undo" and self.steps:
-            self.undone.append(self.steps.pop())
-        elif kind == "redo" and self.undone:
-            self.steps.append(self.undone.pop())
-        elif kind == "class" and entry["label"] not in self.named:
-            self.named.append(entry["label"])
-        elif kind == "skip" and node is not None:
-            self.skipped.add(node)
+        if kind == "undo":
+            self._undo()
+        elif kind == "redo":
+            if self.undone:
+                self._take(self.undone.pop())
+        elif nodes or not ({"node", "nodes"} & entry.keys()):  # the nodes may be gone from the graph
+            self._take(Step(kind, tuple(nodes), entry.get("label", entry.get("text")), entry.get("to")))
+            if kind in UNDOABLE:
+                self.undone.clear()
+
+    def _undo(self) -> None:
+        place = next((at for at in reversed(range(len(self.steps))) if self.steps[at].kind in UNDOABLE), None)
+        if place is None:
+            return
+        self.undone.append(self.steps.pop(place))
+        again = Labels(self.first)
+        for step in self.steps:
+            again._do(step)
+        for name in ("seeds", "slots", "order", "given", "skipped", "unsure", "notes"):
+            setattr(self, name, getattr(again, name))
+
+    def _take(self, step: Step) -> None:
+        if step.kind == "label" and step.label is not None and step.label not in self.slots:
+            self._take(Step("class", label=step.label))  # a step of its own, so that the class outlives an undo
+        self.steps.append(step)
+        self._do(step)
+
+    def _do(self, step: Step) -> None:
+        kind, nodes, label = step.kind, step.nodes, step.label
+        if kind == "label":
+            self._label(nodes, label)
+        elif kind == "class":
+            if label not in self.slots:
+                self.slots, self.order = [*self.slots, label], [*self.order, label]
+        elif kind in ("rename", "delete"):
+            self._rename(label, step.other)
+        elif kind == "order":
+            wanted = [each for each in step.other if each in self.order]
+            self.order = [*wanted, *(each for each in self.order if each not in wanted)]
+        elif kind == "note":
+            self.notes = self.notes | dict.fromkeys(nodes, label)
+        elif kind == "skip":
+            self.skipped = self.skipped.union(nodes)
+        else:
+            self.unsure = self.unsure.union(nodes)
+
+    def _label(self, nodes: tuple[int, ...], label: Any) -> None:
+        self.unsure = self.unsure.difference(nodes)
+        self.given = self.given.difference(nodes) if label is None else self.given.union(nodes)
+        gone = set(nodes) if label is None else set()
+        given = {} if label is None else dict.fromkeys(nodes, label)
+        self.seeds = {node: each for node, each in self.seeds.items() if node not in gone} | given
+
+    def _rename(self, label: Any, other: Any) -> None:
+        """Give a class another name, or merge it into the class with this name; without a name, delete it."""
+        if label not in self.slots:
+            return
+        gone = other is None or other in self.slots
+        self.slots = [each if each != label else None if gone else other for each in self.slots]
+        self.order = [each if each != label else other for each in self.order if each != label or not gone]
+        own = tuple(node for node, each in self.seeds.items() if each == label)
+        if other is None:
+            self._label(own, None)
+        else:
+            self.seeds = self.seeds | dict.fromkeys(own, other)
 
     def label_from(self, text: str) -> Any:
         """The class that a text on the page stands for: an integer if all classes are integers."""
-        known = {str(label): label for label in self.classes}
+        known = {str(label): label for label in self.order}
         if text in known:
             return known[text]
         if not text.strip():

@@ -1,6 +1,7 @@
 """How the page is opened, by ``isotherm.explore``, by a classifier or by the command line."""
 
 import os
+import re
 import sys
 import tempfile
 import webbrowser
@@ -17,10 +18,12 @@ from isotherm.io import Layout
 from isotherm.io.errors import need
 from isotherm.map_layout.cache import fingerprint
 from isotherm.page.answers import NEW_SEEDS
+from isotherm.page.contents import Contents
 from isotherm.page.journal import Journal, JournalError
 from isotherm.page.session import Labeller, Session
 from isotherm.seeds import Seeds
 
+TOKEN = r"[\w-]{32}"  # as `new_token` makes them
 LINK_LIVES = 60.0  # seconds that a browser has to read the file that leads to the page
 
 
@@ -34,6 +37,7 @@ class PageOptions:
     name: str = "graph"  # what the page calls the graph
     source: tuple[str, Layout] | None = None  # name and layout of the exported file of seeds; None: a CSV file
     known: Mapping[str, Any] = field(default_factory=dict)  # arguments of `fit` besides graph and seeds
+    contents: Contents | None = None  # what the nodes hold
 
 
 def certain_seeds(seeds: Seeds, graph: Graph) -> dict[Any, Any]:
@@ -55,15 +59,24 @@ def open_page(
     need("uvicorn", "the page", extra="explore")
     from isotherm.page.server import free_port, new_token, serve
 
-    listener, token = free_port(options.port), new_token()
+    listener = free_port(options.port)
     try:
         journal = None if options.log is None else Journal(os.fspath(options.log), fingerprint(graph.csr, 0))
     except JournalError:
         listener.close()
         raise
+    token = new_token() if options.log is None else kept_token(f"{os.fspath(options.log)}.token", new_token())
     source = options.source or NEW_SEEDS
     session = Session(
-        graph, seeds, labeller, journal, source=source, name=options.name, known=options.known, fitted=fitted
+        graph,
+        seeds,
+        labeller,
+        journal,
+        source=source,
+        name=options.name,
+        known=options.known,
+        fitted=fitted,
+        contents=options.contents,
     )
     address = f"http://127.0.0.1:{listener.getsockname()[1]}/{token}/"
 
@@ -80,6 +93,26 @@ def open_page(
                     timer.start()
 
         serve(session, listener, token, ready=ready)
+
+
+def kept_token(path: str, fresh: str) -> str:
+    """The token in a file that only this user can read, or a fresh one, which is then kept there.
+
+    With the same log and port, a page that is still open goes on after the server was started again.
+    """
+    with suppress(OSError, UnicodeDecodeError):
+        with open(path, encoding="ascii") as file:
+            found, mode = file.read().strip(), os.fstat(file.fileno())
+        private = sys.platform == "win32" or (mode.st_mode & 0o077 == 0 and mode.st_uid == os.getuid())
+        if private and re.fullmatch(TOKEN, found):
+            return found
+    with suppress(OSError):  # a page without a kept token works until the server ends
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(handle, "w", encoding="ascii") as file:
+            file.write(f"{fresh}\n")
+    return fresh
 
 
 @contextmanager

@@ -15,16 +15,21 @@ from isotherm.arrays import Doubles
 from isotherm.errors import ParameterError
 from isotherm.files import check_target, writing
 from isotherm.io.errors import need
-from isotherm.page.session import EDGES_UP_TO, FEW, HUES, Labeller, colour_strength, drawn_edges, shortened
+from isotherm.page.contents import Contents
+from isotherm.page.session import EDGES_UP_TO, FEW, Labeller, colour_strength, drawn_edges, shortened
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
-COLOURS = ("#b2182b", "#1f62ae", "#aa9900", "#00aabb", "#551166", "#cc66ff", "#0022aa", "#ff0077", "#661133", "#cc8855")
-DARK = ("#f4727f", "#6aaef5", "#bbaa00", "#7777ff", "#00ffcc", "#ccee99", "#bb7733", "#aaff66", "#ffccff", "#ff33bb")
-PLAIN, NOTHING = "#8a8a8a", "#c9c9c9"  # a class without a hue, a node without a label
+# The same as in static/colours.js: hues, shapes as markers of matplotlib, and how colours are mixed.
+HUES = ("#d22d3c", "#2d78d2", "#b4a500", "#a500a5", "#00b4c3", "#e1874b", "#875aff", "#789669", "#ff4ba5", "#874b69")
+MARKERS = ("o", "s", "D", "^", "P", "X")
+BEYOND, NOTHING = "#a08c64", "#bdbdbd"  # classes after the sixtieth, nodes without a label
+PALEST = 0.5  # share of white in the colour of the least certain label
+DEEPER = 0.2  # share of black in every second round of hues
 NAMES_UP_TO = 100  # nodes of a graph whose names are drawn
 MOST_NAMES = 20  # class names on the map and in the legend
 GRID = 32  # cells along each side of the map, by which class names are placed
 TEMPLATE = Path(__file__).parent / "viewer.html"
+PALETTE = Path(__file__).parent / "static" / "colours.js"
 LONGEST_NAME = 200  # characters of a name in the HTML file
 STRIP = -1.01  # upper bound of the strip of small components
 
@@ -42,29 +47,31 @@ class MapData:
     names: list[str]  # of the nodes
     edges: NDArray[np.int64]  # (m, 2); none if the graph is large
     few: bool  # too few seeds to tell how certain labels are
+    texts: list[str]  # the beginning of what each node holds; empty if nothing is known
 
     @classmethod
-    def of(cls, clf: Labeller) -> "MapData":
+    def of(cls, clf: Labeller, contents: Contents | None = None) -> "MapData":
         """The map of a fitted classifier."""
         fit = clf.fitted_
         if fit.outcome.several:
             raise ParameterError("a map is for nodes with one label each: there is one hue for each node")
-        few = len(fit.seeds.nodes) < FEW
+        few, positions = len(fit.seeds.nodes) < FEW, fit.graph.layout()
         codes = np.where(clf.reached_, fit.outcome.codes, -1).astype(np.int64)
         counts = np.bincount(codes[codes >= 0], minlength=len(clf.classes_))
         order = np.argsort(-counts, kind="stable")
         rank = np.empty(len(order), np.int64)
         rank[order] = np.arange(len(order))
         return cls(
-            fit.graph.layout(),
+            positions,
             np.where(codes >= 0, rank[np.maximum(codes, 0)], -1),
             colour_strength(fit.outcome) if few else np.nan_to_num(np.asarray(clf.confidence_, np.float64)),
             fit.seeds.nodes,
             [str(label) for label in clf.classes_[order].tolist()],
             counts[order].tolist(),
             [str(node) for node in fit.graph.nodes.tolist()],
-            drawn_edges(fit.graph),
+            drawn_edges(fit.graph, positions),
             few,
+            [contents.snippet(place) for place in range(fit.graph.n_nodes)] if contents and contents.columns else [],
         )
 
     @property
@@ -100,14 +107,21 @@ def check_picture(path: str, *, force: bool = False) -> None:
     check_target(path, force=force)
 
 
-def draw(clf: Labeller, path: str | os.PathLike[str] | None, *, title: str = "", force: bool = False) -> Any:
-    """Draw the map of a fitted classifier to a file, or return a matplotlib figure."""
+def draw(
+    clf: Labeller,
+    path: str | os.PathLike[str] | None,
+    *,
+    title: str = "",
+    force: bool = False,
+    contents: Contents | None = None,
+) -> Any:
+    """Draw the map of a fitted classifier to a file, or return a matplotlib figure; HTML shows what nodes hold."""
     if path is None:
         need("matplotlib", "a picture of the map", extra="plot")
         return _figure(MapData.of(clf), title)
     name = os.fspath(path)
     check_picture(name, force=force)
-    data, suffix = MapData.of(clf), os.path.splitext(name)[1].lower()
+    data, suffix = MapData.of(clf, contents), os.path.splitext(name)[1].lower()
     with writing(name, force=force) as file:
         if suffix == ".html":
             file.write(html(data, title or "map").encode("utf-8", "replace"))
@@ -116,11 +130,23 @@ def draw(clf: Labeller, path: str | os.PathLike[str] | None, *, title: str = "",
     return None
 
 
+def class_colour(code: int) -> tuple[float, float, float]:
+    """The colour of a class by its number; -1 is for no label."""
+    round_, hue = divmod(code, len(HUES))
+    name = NOTHING if code < 0 else BEYOND if round_ >= len(MARKERS) else HUES[hue]
+    deep = DEEPER if 0 <= code < len(HUES) * len(MARKERS) and round_ % 2 else 0
+    red, green, blue = (int(name[at : at + 2], 16) / 255 * (1 - deep) for at in (1, 3, 5))
+    return red, green, blue
+
+
+def _marker(code: int) -> str:
+    return MARKERS[min(max(code, 0) // len(HUES), len(MARKERS) - 1)]
+
+
 def _colours(data: MapData) -> Doubles:
-    """(n, 3) the colour of each node: the hue of its class, paler where it is less certain."""
-    base = [*COLOURS[:HUES], *[PLAIN] * max(0, len(data.classes) - HUES), NOTHING]
-    table = np.array([[int(hex_[at : at + 2], 16) / 255 for at in (1, 3, 5)] for hex_ in base])
-    pale = np.where(data.codes < 0, 0, 0.8 * (1 - data.confidence))[:, None]
+    """(n, 3) the colour of each node: that of its class, paler where it is less certain."""
+    table = np.array([class_colour(code) for code in (*range(len(data.classes)), -1)])
+    pale = np.where(data.codes < 0, 0, PALEST * (1 - data.confidence))[:, None]
     return table[data.codes] * (1 - pale) + pale
 
 
@@ -132,9 +158,11 @@ def _figure(data: MapData, title: str) -> Any:
     _draw_edges(axes, data)
     size = float(np.clip(20_000 / max(n, 1), 0.6, 120))
     order = np.lexsort((data.confidence, data.codes >= 0))
-    colours = _colours(data)
-    points = data.positions[order]
-    axes.scatter(*points.T, c=colours[order], s=size, linewidths=0, zorder=2, rasterized=n > EDGES_UP_TO)
+    colours, rounds = _colours(data), np.clip(data.codes[order] // len(HUES), 0, len(MARKERS) - 1)
+    for round_, marker in enumerate(MARKERS):
+        own = order[rounds == round_]
+        style = {"marker": marker, "s": size, "linewidths": 0, "zorder": 2, "rasterized": n > EDGES_UP_TO}
+        axes.scatter(*data.positions[own].T, c=colours[own], **style)
     rings = data.positions[data.seeds]
     axes.scatter(*rings.T, s=2.2 * size + 6, facecolors="none", edgecolors="black", linewidths=0.7, zorder=3)
     _write_names(axes, data)
@@ -168,8 +196,8 @@ def _write_names(axes: Any, data: MapData) -> None:
     for code, name in enumerate(data.classes[:MOST_NAMES]):
         spot = data.spot(code)
         if spot is not None:
-            colour, weight = (COLOURS[code], "bold") if code < HUES else ("black", "normal")
-            style = {"color": colour, "weight": weight, "path_effects": halo, "zorder": 5, "parse_math": False}
+            weight = "bold" if code < len(HUES) else "normal"
+            style = {"weight": weight, "path_effects": halo, "zorder": 5, "parse_math": False}
             axes.text(*spot, shortened(name, 30), fontsize=9, ha="center", va="center", **style)
 
 
@@ -185,20 +213,18 @@ def _note_strip(axes: Any, data: MapData) -> None:
 def _draw_legend(axes: Any, data: MapData) -> None:
     from matplotlib.lines import Line2D
 
-    def dot(colour: str, text: str, **more: Any) -> Any:
-        return Line2D([], [], marker="o", linestyle="none", color=colour, label=text, **more)
+    def dot(code: int, text: str) -> Any:
+        return Line2D([], [], marker=_marker(code), linestyle="none", color=class_colour(code), label=text)
 
     named = list(zip(data.classes, data.counts, strict=True))
-    rows = [
-        dot(COLOURS[code] if code < HUES else PLAIN, f"{shortened(name, 24)}  {count:,}")
-        for code, (name, count) in enumerate(named[:MOST_NAMES])
-    ]
+    rows = [dot(code, f"{shortened(name, 24)}  {count:,}") for code, (name, count) in enumerate(named[:MOST_NAMES])]
     if len(named) > MOST_NAMES:
         rest = sum(count for _, count in named[MOST_NAMES:])
-        rows.append(dot(PLAIN, f"{len(named) - MOST_NAMES} more classes  {rest:,}"))
+        rows.append(Line2D([], [], linestyle="none", label=f"{len(named) - MOST_NAMES} more classes  {rest:,}"))
     unreached = int((data.codes < 0).sum())
-    rows += [dot(NOTHING, f"no label  {unreached:,}")] if unreached else []
-    rows.append(dot("black", f"seed  {len(data.seeds):,}", fillstyle="none"))
+    rows += [dot(-1, f"no label  {unreached:,}")] if unreached else []
+    ring: dict[str, Any] = {"marker": "o", "linestyle": "none", "color": "black", "fillstyle": "none"}
+    rows.append(Line2D([], [], label=f"seed  {len(data.seeds):,}", **ring))
     legend = axes.legend(handles=rows, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=8.5)
     legend.set_title(f"class, nodes\n(stronger colour: {data.strength})", prop={"size": 8.5})
     for text in legend.get_texts():
@@ -206,18 +232,18 @@ def _draw_legend(axes: Any, data: MapData) -> None:
 
 
 def html(data: MapData, title: str) -> str:
-    """The map as one HTML file, which needs no network; from the template ``viewer.html``."""
+    """The map as one HTML file, which needs no network: the template ``viewer.html`` with the colours of the page."""
     shown = {
         "title": title,
         "classes": data.classes,
         "counts": data.counts,
-        "colours": {"light": COLOURS, "dark": DARK},
         "strength": data.strength,
         "few": data.few,
         "unreached": int((data.codes < 0).sum()),
         "edges": _packed(data.edges.astype("<u4")),
         "seeds": data.seeds.tolist(),
         "names": [name[:LONGEST_NAME] for name in data.names],
+        "texts": data.texts,
         "positions": _packed(data.positions.astype("<f4")),
         "codes": _packed((data.codes + 1).astype("<u2")),
         "confidence": _packed(np.rint(255 * data.confidence).astype(np.uint8)),
@@ -225,7 +251,8 @@ def html(data: MapData, title: str) -> str:
     }
     # Every "<" is escaped, so that nothing in the data can end the script element.
     text = json.dumps(shown, ensure_ascii=True).replace("<", "\\u003c")
-    return TEMPLATE.read_text(encoding="utf-8").replace("/*DATA*/", text)
+    colours = PALETTE.read_text(encoding="utf-8").replace("export ", "")
+    return TEMPLATE.read_text(encoding="utf-8").replace("/*COLOURS*/", colours).replace("/*DATA*/", text)
 
 
 def _packed(values: Any) -> str:

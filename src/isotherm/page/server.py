@@ -25,7 +25,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from isotherm.errors import Option, ParameterError
 from isotherm.page import answers
-from isotherm.page.answers import labels_file, model_file, seeds_file
+from isotherm.page.answers import labels_file, model_file, notes_file, seeds_file
 from isotherm.page.session import Session
 
 STATIC = Path(__file__).parent / "static"
@@ -195,8 +195,8 @@ def _calls(session: Session) -> list[Route]:
             return _refused(str(error), 400)
         return _Json(await _in_thread(answers.state, session))
 
-    def table(request: Request) -> Any:
-        return answers.table(session, _asked(request, "class"), request.query_params.get("order", "least"))
+    def briefs(request: Request) -> Any:
+        return answers.briefs(session, [_number(text) for text in request.query_params.get("ids", "").split(",")])
 
     return [
         Route("/events", events),
@@ -209,7 +209,9 @@ def _calls(session: Session) -> list[Route]:
         get("/explain/{node:str}", about(answers.explained)),
         get("/near/{node:str}", about(answers.neighbourhood)),
         get("/search", lambda request: answers.found(session, request.query_params.get("q", ""))),
-        get("/table", table),
+        get("/briefs", briefs),
+        get("/columns", lambda _: answers.columns(session)),
+        get("/values", lambda request: answers.values(session, request.query_params.get("column"))),
         get("/export/{kind:str}", lambda request: _export(session, request.path_params["kind"])),
         Route("/{action:str}", act, methods=["POST"]),
     ]
@@ -228,7 +230,7 @@ async def _versions(session: Session, request: Request) -> AsyncIterator[str]:
 
 
 def _export(session: Session, kind: str) -> Response:
-    make = {"seeds": seeds_file, "labels": labels_file, "model": model_file}.get(kind)
+    make = {"seeds": seeds_file, "labels": labels_file, "notes": notes_file, "model": model_file}.get(kind)
     if make is None:
         return _refused("there is no such export", 404)
     try:
@@ -263,20 +265,24 @@ def _act(session: Session, action: str, body: bytes) -> None:
             raise ParameterError(f"the request needs a valid {name}")
         return value
 
-    def names() -> list[str]:
-        found: list[Any] = detail("names", list)
-        if not all(isinstance(name, str) for name in found):
-            raise ParameterError("the names of classes must be texts")
+    def several(name: str, kind: type) -> list[Any]:
+        found: list[Any] = detail(name, list)
+        if not all(type(each) is kind for each in found):
+            raise ParameterError(f"the request needs a valid {name}")
         return found
 
     actions: dict[str, Callable[[], None]] = {
-        "label": lambda: session.label(detail("node", int), detail("label", str, type(None))),
+        "label": lambda: session.label(several("nodes", int), detail("label", str, type(None))),
+        "unsure": lambda: session.unsure(several("nodes", int)),
+        "note": lambda: session.note(detail("node", int), detail("text", str)),
         "undo": session.undo,
         "redo": session.redo,
-        "classes": lambda: session.add_classes(names()),
+        "classes": lambda: session.add_classes(several("names", str)),
+        "rename": lambda: session.rename(detail("label", str), detail("to", str)),
+        "delete": lambda: session.delete(detail("label", str)),
+        "order": lambda: session.arrange(several("labels", str)),
         "skip": lambda: session.skip(detail("node", int)),
         "more": session.more,
-        "hue": lambda: session.give_hue(detail("label", str)),
     }
     if action not in actions:
         raise ParameterError("there is no such action")

@@ -25,6 +25,7 @@ from isotherm.graphs import Graph
 from isotherm.insight.suggestion import suggest
 from isotherm.io import Layout
 from isotherm.labelling.outcomes import at_codes
+from isotherm.page.contents import Contents
 from isotherm.page.journal import Journal, Labels
 
 SUGGESTIONS = 10
@@ -32,11 +33,18 @@ PROVISIONAL = 0.35  # confidence of a label that has just changed, until it is c
 HEAD_START = 3.0  # seconds before the first fit; during a fit, the map would take twice as long
 LAST_REQUEST = 1.0  # seconds for a request that is at work when the page ends
 FEW = 20  # seeds below which calibrated confidence is nearly the same for all nodes
-HUES = 10  # classes with a colour of their own
 FAINTEST = 0.15  # strength of the weakest colour
 STRONG = 0.95  # quantile of the margins above which a colour has full strength
 SEED = 255  # the shade of a seed
-EDGES_UP_TO = 5_000  # nodes of a graph whose edges are drawn
+EDGES_UP_TO = 5_000  # nodes of a graph whose edges may be drawn
+ALWAYS_UP_TO = 500  # nodes of a graph whose edges are always drawn
+CLEAREST = 0.5  # share of the map that drawn edges may cover, if none crossed another
+EDGE_WIDTH = 1 / 400  # in units of the map, which is 2 wide
+STEP = 0.05  # of accuracy that is forecast
+FEWEST_POINTS = 5  # of a curve that is extended
+FLATTEST = -0.02  # slope of errors above which nothing is forecast
+FARTHEST = 20  # times the present labels up to which a curve is extended
+POINTS = 60  # of the curve of expected accuracy that are kept
 
 
 class Labeller(Protocol):
@@ -53,7 +61,7 @@ class Labeller(Protocol):
     def update(self, add: Any = None, remove: Any = ()) -> Any:
         """Label the graph again after a change of the seeds."""
 
-    def suggest(self, k: int = 10) -> Any:
+    def suggest(self, k: int = 10, *, among: Any = None) -> Any:
         """The nodes most worth labelling next."""
 
     def explain(self, node: Any, *, top: int | None = None) -> Any:
@@ -106,13 +114,43 @@ def colour_strength(outcome: Any) -> Doubles:
     return FAINTEST + (1 - FAINTEST) * np.clip(margins / top, 0, 1)
 
 
-def drawn_edges(graph: Graph) -> NDArray[np.int64]:
-    """(m, 2) the edges of a small graph, each once; none for a large graph."""
-    csr = graph.csr
-    if csr.n > EDGES_UP_TO:
-        return np.empty((0, 2), np.int64)
+def drawn_edges(graph: Graph, positions: NDArray[np.float32] | None) -> NDArray[np.int64]:
+    """(m, 2) the edges that are drawn, each once: all, or none where the graph is large or they would hide the map."""
+    csr, nothing = graph.csr, np.empty((0, 2), np.int64)
+    if csr.n > EDGES_UP_TO or positions is None:
+        return nothing
     pairs = np.stack([csr.rows, csr.indices], axis=1).astype(np.int64)
-    return pairs if graph.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+    pairs = pairs if graph.directed else pairs[pairs[:, 0] < pairs[:, 1]]
+    lengths = np.linalg.norm(positions[pairs[:, 0]] - positions[pairs[:, 1]], axis=1)
+    return pairs if csr.n <= ALWAYS_UP_TO or lengths.sum() * EDGE_WIDTH <= CLEAREST * np.pi else nothing
+
+
+class Forecast(NamedTuple):
+    """How many more labels would probably give an expected accuracy."""
+
+    labels: int
+    accuracy: float
+
+
+def forecast(curve: Sequence[tuple[int, float]]) -> Forecast | None:
+    """The labels that are missing for the next multiple of 0.05, if errors go on falling as a power of the labels.
+
+    The power is the slope of ``log(1 - accuracy)`` over the logarithm of the labels, by least squares. None if there
+    are fewer than five points, or if errors do not fall.
+
+    >>> forecast([(n, 1 - n**-0.5) for n in (10, 20, 30, 40, 50)])
+    Forecast(labels=50, accuracy=0.9)
+    """
+    known = [(labels, accuracy) for labels, accuracy in curve if labels > 0 and accuracy < 1]
+    if len(known) < FEWEST_POINTS:
+        return None
+    slope = float(np.polyfit(np.log([each for each, _ in known]), np.log([1 - each for _, each in known]), 1)[0])
+    labels, accuracy = known[-1]
+    aim = round((np.floor(accuracy / STEP + 1e-9) + 1) * STEP, 3)
+    if slope >= FLATTEST or aim >= 1:
+        return None
+    times = ((1 - aim) / (1 - accuracy)) ** (1 / slope)
+    return Forecast(max(1, int(np.ceil(labels * (times - 1) - 1e-6))), float(aim)) if times <= FARTHEST else None
 
 
 def shortened(text: str, most: int) -> str:
@@ -166,7 +204,9 @@ class Session:
         name: str = "graph",
         known: Mapping[str, Any] | None = None,  # arguments of `fit` besides graph and seeds
         fitted: Labeller | None = None,  # fitted on these seeds, so that no first fit is needed
+        contents: Contents | None = None,  # what the nodes hold
     ) -> None:
+        self.contents = contents or Contents()
         self.graph, self.name, self.source = graph, name, source
         self._known = known or {}
         self._anew: tuple[dict[int, Any], Labeller] | None = None  # the last classifier for export, and its seeds
@@ -174,14 +214,15 @@ class Session:
         places = graph.index(list(seeds)).tolist() if seeds else []
         self.labels = Labels(dict(zip(places, seeds.values(), strict=True)))
         for entry in journal.entries if journal is not None else []:
-            self.labels.apply(entry, self._place_of(entry))
+            self.labels.apply(entry, self._places_of(entry))
         self.positions: NDArray[np.float32] | None = None
         self.fitted = fitted
         self.fitted_seeds: dict[int, Any] = {} if fitted is None else dict(self.labels.first)
         self.fits = 0  # the number of fits that were shown
         self.calibrated = False
-        self.classes: list[Any] = self.labels.classes
-        self.hues: list[Any] = []
+        self.number = time.time_ns()  # of this session, by which a page notices that the server was started again
+        self.curve: list[tuple[int, float]] = []  # number of seeds and expected accuracy, for each fit
+        self._curve_classes: set[Any] = set()
         self.shown = Shown.nothing(graph.n_nodes)
         self.history: list[Shown] = []
         self.suggestions: list[int] = []
@@ -216,10 +257,15 @@ class Session:
                 self._journal.close()
             self.changed.release()
 
+    @property
+    def classes(self) -> list[Any]:
+        """The classes by number; None where one was merged or deleted."""
+        return self.labels.slots
+
     @cached_property
     def names(self) -> list[str]:
         """The names of all nodes, as text."""
-        return [str(node) for node in self.graph.nodes.tolist()]
+        return self.contents.names(self.graph)
 
     @cached_property
     def index(self) -> NameIndex:
@@ -238,23 +284,32 @@ class Session:
             self._means = fitted, means
         return means
 
-    def label(self, node: int, text: str | None) -> None:
-        """Give a node a label; None takes its label away."""
-        self._check_node(node)
+    def label(self, nodes: Sequence[int], text: str | None) -> None:
+        """Give nodes a label in one step; None takes their labels away."""
         with self.changed:
             label = None if text is None else self.labels.label_from(text)
-            if label is None and node not in self.labels.seeds:
+            if label is None and not self.labels.seeds.keys() & set(nodes):
                 raise ParameterError("this node has no label to take away")
-            self._enter({"do": "label", "node": self.names[node], "place": node, "label": label, "time": time.time()})
+            self._enter({"do": "label", **self._named(nodes), "label": label, "time": time.time()})
+
+    def unsure(self, nodes: Sequence[int]) -> None:
+        """Note that the labels of these nodes cannot be told, and do not suggest them again."""
+        with self.changed:
+            self._enter({"do": "unsure", **self._named(nodes), "time": time.time()})
+
+    def note(self, node: int, text: str) -> None:
+        """Keep a remark on a node; an empty one takes it away."""
+        with self.changed:
+            self._enter({"do": "note", **self._named([node]), "text": text, "time": time.time()})
 
     def undo(self) -> None:
-        """Undo the last label."""
+        """Undo the last step."""
         with self.changed:
-            if self.labels.steps:
+            if self.labels.undoable:
                 self._enter({"do": "undo"})
 
     def redo(self) -> None:
-        """Redo the label that was undone last."""
+        """Redo the step that was undone last."""
         with self.changed:
             if self.labels.undone:
                 self._enter({"do": "redo"})
@@ -265,28 +320,36 @@ class Session:
             for label in [self.labels.label_from(text) for text in texts]:
                 self._enter({"do": "class", "label": label})
 
+    def rename(self, text: str, to: str) -> None:
+        """Give a class another name; if another class has it, the two become one."""
+        with self.changed:
+            label = self._class(text)
+            others = [each for each in self.labels.order if each != label]
+            if others or not isinstance(label, int):
+                to = self.labels.label_from(to)
+            if to != label:
+                self._enter({"do": "rename", "label": label, "to": to})
+
+    def delete(self, text: str) -> None:
+        """Delete a class; its seeds lose their labels."""
+        with self.changed:
+            self._enter({"do": "delete", "label": self._class(text)})
+
+    def arrange(self, texts: Sequence[str]) -> None:
+        """Put classes in another order, which is that of their keys."""
+        with self.changed:
+            self._enter({"do": "order", "to": [self._class(text) for text in texts]})
+
     def skip(self, node: int) -> None:
         """Do not suggest this node again."""
-        self._check_node(node)
         with self.changed:
-            self._enter({"do": "skip", "node": self.names[node], "place": node})
-            self.suggestions = [each for each in self.suggestions if each != node]
+            named = self._named([node])
+            self._enter({"do": "skip", "node": named["nodes"][0], "place": node})
 
     def more(self) -> None:
         """Suggest more nodes."""
         self.wanted += SUGGESTIONS
         self._work.set()
-
-    def give_hue(self, text: str) -> None:
-        """Give a class a hue; if all hues are taken, it gets the one that was given last."""
-        label = self.labels.label_from(text)
-        with self.changed:
-            if label in self.classes and label not in self.hues:
-                if len(self.hues) >= HUES:
-                    self.hues[-1] = label
-                else:
-                    self.hues.append(label)
-        self.announce()
 
     def announce(self, busy: str | None = None) -> None:
         """Raise the version number, by which pages notice a change."""
@@ -298,49 +361,60 @@ class Session:
     def _enter(self, entry: dict[str, Any]) -> None:
         if self._journal is not None:
             self._journal.add(entry)
-        self.labels.apply(entry, entry.get("place"))
-        if entry["do"] != "skip":
+        self.labels.apply(entry, entry.get("places", [entry["place"]] if "place" in entry else []))
+        if entry["do"] not in ("skip", "unsure", "note", "order"):
             self._mark_seeds()
-            seeds = self.labels.seeds
-            self.suggestions = [node for node in self.suggestions if node not in seeds]
+        self.suggestions = [node for node in self.suggestions if node not in self._answered()]
         self.announce("labelling")
         self._work.set()
 
-    def _check_node(self, node: int) -> None:
-        if not 0 <= node < self.graph.n_nodes:
-            raise ParameterError(f"there is no node number {shortened(str(node), 20)}")
+    def _answered(self) -> set[int]:
+        """Nodes that are not suggested."""
+        return self.labels.seeds.keys() | self.labels.skipped | self.labels.unsure
 
-    def _place_of(self, entry: dict[str, Any]) -> int | None:
-        """The position of the node that a journal entry names; the order of nodes may have changed since."""
-        place, name = entry.get("place"), entry.get("node")
-        if name is None:
-            return None
-        if isinstance(place, int) and 0 <= place < self.graph.n_nodes and str(self.graph.nodes[place]) == name:
-            return place
-        found = [number for number, node in enumerate(self.graph.nodes.tolist()) if str(node) == name]
-        return found[0] if len(found) == 1 else None
+    def _class(self, text: str) -> Any:
+        """The class with this name."""
+        label = self.labels.label_from(text)
+        if label not in self.labels.order:
+            raise ParameterError(f"there is no class {shortened(text, 40)!r}")
+        return label
+
+    def _named(self, nodes: Sequence[int]) -> dict[str, list[Any]]:
+        """How a journal entry names nodes: by their ids, and by their positions, which are found faster."""
+        for node in nodes:
+            if not 0 <= node < self.graph.n_nodes:
+                raise ParameterError(f"there is no node number {shortened(str(node), 20)}")
+        if not nodes:
+            raise ParameterError("no node is named")
+        places = list(dict.fromkeys(nodes))
+        return {"nodes": [str(self.graph.nodes[place]) for place in places], "places": places}
+
+    def _places_of(self, entry: dict[str, Any]) -> list[int]:
+        """The positions of the nodes that a journal entry names; the order of nodes may have changed since."""
+        names = entry.get("nodes", [entry["node"]] if "node" in entry else [])
+        places = entry.get("places", [entry.get("place")])
+        if all(self._is_at(place, name) for place, name in zip(places, names, strict=False)):
+            return list(places[: len(names)])
+        found: dict[str, list[int]] = {}
+        for place, node in enumerate(self.graph.nodes.tolist()):
+            found.setdefault(str(node), []).append(place)
+        return [found[name][0] for name in names if len(found.get(name, ())) == 1]
+
+    def _is_at(self, place: Any, name: str) -> bool:
+        return isinstance(place, int) and 0 <= place < self.graph.n_nodes and str(self.graph.nodes[place]) == name
 
     def _mark_seeds(self) -> None:
         """Show seeds with their labels at once, before anything is fitted."""
-        self.classes = list(dict.fromkeys([*self.classes, *self.labels.classes]))
-        number = {label: code for code, label in enumerate(self.classes)}
+        number = self._class_numbers()
         self._show(self.shown.with_seeds({node: number[label] for node, label in self.labels.seeds.items()}))
-        self._choose_hues(self.shown.codes)
+
+    def _class_numbers(self) -> dict[Any, int]:
+        return {label: code for code, label in enumerate(self.classes) if label is not None}
 
     def _show(self, shown: Shown) -> None:
         with self.changed:
             self.shown = shown
             self.history = [*self.history[-7:], shown]
-
-    def _choose_hues(self, codes: NDArray[np.int16]) -> None:
-        """Give hues to the largest classes, which keep them; if there are many, only after the first fit."""
-        if len(self.classes) > HUES and self.fitted is None:
-            return
-        counts = np.bincount(codes[codes >= 0], minlength=len(self.classes))
-        for code in np.argsort(-counts, kind="stable").tolist():
-            label = self.classes[code]
-            if len(self.hues) < HUES and label not in self.hues:
-                self.hues = [*self.hues, label]
 
     def _place(self) -> None:
         try:
@@ -393,6 +467,20 @@ class Session:
         else:
             level = colour_strength(outcome)
         self._show_fit(codes, level)
+        if enough and outcome.chances is not None:
+            self._expect(at_codes(outcome.chances, outcome.codes))
+
+    def _expect(self, confidence: Doubles) -> None:
+        """Add the expected accuracy of the labels to the curve: the mean confidence of all nodes that are not seeds.
+
+        With a new class the curve begins anew, because labels are then compared with more others.
+        """
+        guessed, classes = self.shown.guessed, set(self.fitted_seeds.values())
+        if guessed.any():
+            point = len(self.fitted_seeds), float(confidence[guessed].mean())
+            before = self.curve if classes == self._curve_classes else []
+            self.curve = [*(each for each in before if each[0] < point[0]), point][-POINTS:]
+            self._curve_classes = classes
 
     def _labelled(self, seeds: dict[int, Any]) -> Labeller:
         """A classifier fitted on these seeds, starting from the last fit if there is one."""
@@ -419,8 +507,8 @@ class Session:
 
     def _codes(self, fitted: Labeller) -> NDArray[np.int16]:
         """The class number of each node, in the order of ``self.classes``; -1 where it has no label."""
-        number = {label: code for code, label in enumerate(self.classes)}
-        table = np.array([number[label] for label in fitted.classes_.tolist()], np.int16)
+        number = self._class_numbers()
+        table = np.array([number.get(label, -1) for label in fitted.classes_.tolist()], np.int16)
         places = fitted.fitted_.outcome.codes
         return np.where(places >= 0, table[np.maximum(places, 0)], np.int16(-1)).astype(np.int16)
 
@@ -432,15 +520,24 @@ class Session:
 
     def _suggest(self) -> None:
         self.announce("choosing nodes to label next")
-        seeds, wanted = self.labels.seeds, self.wanted + len(self.labels.skipped)
+        answered, ids = self._answered(), self.graph.nodes
+        put_off = self.labels.skipped | self.labels.unsure
+        among = None if not put_off else np.delete(ids, list(put_off))
         if self.fitted is not None:
-            nodes = self.fitted.suggest(min(wanted, self.graph.n_nodes))
+            nodes = self.fitted.suggest(min(self.wanted, self.graph.n_nodes), among=among)
         else:
-            nodes = suggest(self.graph, wanted, known=self.graph.nodes[list(seeds)])
+            nodes = suggest(self.graph, self.wanted, known=ids[list(self.labels.seeds)], among=among)
         found: Ints = self.graph.index(nodes)
-        fresh = [node for node in found.tolist() if node not in seeds and node not in self.labels.skipped]
-        self.suggestions = fresh[: self.wanted]
+        self.suggestions = self._reached_first([node for node in found.tolist() if node not in answered])
         self.announce()
+
+    def _reached_first(self, nodes: list[int]) -> list[int]:
+        """Suggestions with the reached nodes of each batch first: their labels correct others at once."""
+        if self.fitted is None:
+            return nodes
+        reached = self.fitted.reached_
+        batches = (nodes[start : start + SUGGESTIONS] for start in range(0, len(nodes), SUGGESTIONS))
+        return [node for batch in batches for node in sorted(batch, key=lambda node: not reached[node])]
 
     def _calibrate(self) -> None:
         if self.fitted is None or self.calibrated or len(self.fitted_seeds) < FEW:
@@ -452,6 +549,7 @@ class Session:
             return
         self.calibrated = True
         self._show_fit(self._codes(fitted), level)
+        self._expect(level)
 
     def wait(self, ready: Callable[[], bool], timeout: float = 60) -> bool:
         """Wait until a condition holds; for programs and tests."""

@@ -5,13 +5,14 @@ import textwrap
 import time
 import warnings
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from isotherm.cli.options import option
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, say
-from isotherm.tables import aligned, bar
+from isotherm.tables import aligned, bar, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,7 +28,9 @@ EXAMPLES = """Examples:
   isotherm demo --out pictures
 """
 SHARE = 0.01
-MOST = 6  # classes, and packages in a list
+MOST = 6  # classes in the summary
+LONGEST = 28  # characters of the name of a package
+BINS = (0, 0.2, 0.4, 0.6, 0.8, 0.9, 1)  # borders of ranges of confidence
 
 
 def demo(*, out: Annotated[str, option("Folder for the picture and the packages.", "DIR")] = "out") -> None:
@@ -37,7 +40,7 @@ def demo(*, out: Annotated[str, option("Folder for the picture and the packages.
     temperature of each member, and a picture in the folder. Then the packages
     of Debian 12 and their dependencies: the archive section of all packages,
     from the sections of 1% of them. These are put into the folder too, for
-    isotherm explore.
+    isotherm explore, and the map of all packages as a page.
     """
     began = time.perf_counter()
     folder = Path(out)
@@ -114,9 +117,15 @@ def _debian(folder: Path) -> tuple[Path, Path]:
     hidden = clf.reached_.copy()
     hidden[clf.seeds_.nodes] = False
     print(Summary.of_classifier(clf, job.seconds).text(MOST))
-    for part in (_accuracy, _sections, _extremes):
+    for part in (_accuracy, _sections, _samples):
         print(f"\n{part(clf, packages.labels, hidden)}")
-    return _written(folder, clf)
+    edges, seeds_file = _written(folder, clf)
+    with job.stage("placing"):
+        clf.plot(
+            folder / "debian-map.html", title="Debian 12: the sections of all packages from 1% of them", force=True
+        )
+    print(f"\nThe map is in {folder / 'debian-map.html'}: open it in a browser, search it, click sections.")
+    return edges, seeds_file
 
 
 def _written(folder: Path, clf: "GraphClassifier") -> tuple[Path, Path]:
@@ -173,19 +182,19 @@ def _sections(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[An
     return aligned([[*title, *title], *([*left, *right] for left, right in halves)], left=(0, 3, 4, 7))
 
 
-def _extremes(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
-    """The packages that the classifier is most and least certain of, one for each label."""
+def _samples(clf: "GraphClassifier", truth: "NDArray[Any]", hidden: "NDArray[Any]") -> str:
+    """How many labels are right in each range of confidence, with one package of each drawn at random."""
     import numpy as np
 
-    confidence = clf.confidence_
-    places = np.flatnonzero(hidden)
-    order = places[np.argsort(-confidence[places], kind="stable")].tolist()
-    parts = []
-    for title, some in (("Most", order), ("Least", order[::-1])):
-        first = {clf.labels_[place]: place for place in reversed(some)}  # the first of each label stays
-        rows = [["package", "label", "confidence", ""]]
-        for place in sorted(first.values(), key=some.index)[:MOST]:
-            verdict = "right" if clf.labels_[place] == truth[place] else f"wrong: {truth[place]}"
-            rows.append([clf.graph_.nodes[place], clf.labels_[place], f"{confidence[place]:.3f}", verdict])
-        parts.append(f"{title} certain, one for each label:\n\n{aligned(rows, left=(0, 1, 3))}")
-    return "\n\n".join(parts)
+    rng, confidence = np.random.default_rng(0), np.nan_to_num(clf.confidence_)
+    rows = [["confidence", "packages", "right", "one of them", "label", ""]]
+    for low, high in pairwise(BINS):
+        own = np.flatnonzero(hidden & (confidence >= low) & ((confidence < high) | (high == 1)))
+        if not len(own):
+            continue
+        place = int(rng.choice(own))
+        verdict = "right" if clf.labels_[place] == truth[place] else f"wrong: {truth[place]}"
+        share = f"{(clf.labels_[own] == truth[own]).mean():.2f}"
+        package = shown(clf.graph_.nodes[place])[:LONGEST], clf.labels_[place], verdict
+        rows.append([f"{low:.1f} to {high:.1f}", f"{len(own):,}", share, *package])
+    return f"By confidence, with one package of each range:\n\n{aligned(rows, left=(0, 3, 4, 5))}"

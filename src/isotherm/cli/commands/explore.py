@@ -3,7 +3,14 @@
 import os
 from typing import Annotated
 
-from isotherm.cli.inputs import classifier_of, connect_to_cluster, known_besides, read_files, read_unseeded
+from isotherm.cli.inputs import (
+    classifier_of,
+    connect_to_cluster,
+    contents_of,
+    known_besides,
+    read_files,
+    read_unseeded,
+)
 from isotherm.cli.options import (
     OUTPUT,
     UNSEEDED,
@@ -33,6 +40,7 @@ Examples:
   isotherm explore edges.csv
   isotherm explore edges.csv seeds.csv
   isotherm explore edges.csv seeds.csv --log monday.log --no-browser
+  isotherm explore papers.csv seeds.csv --text abstract --title title
 """
 
 
@@ -48,6 +56,10 @@ def explore(
     port: Annotated[
         int, option("Port on this machine; by default a free one.", "N", group=OUTPUT, validator=at_least(0))
     ] = 0,
+    title: Annotated[
+        str | None,
+        option("Column of names of nodes, in --features, --nodes or the table of --vectors.", "COLUMN", group=OUTPUT),
+    ] = None,
     no_browser: Annotated[bool, option("Only print the address, and open no browser.", group=OUTPUT)] = False,
     quiet: Quiet = False,
     fitting: Fitting = Fitting(),  # noqa: B008 - frozen
@@ -64,21 +76,31 @@ def explore(
         known, source = {}, None
         if seeds is None:
             unseeded = read_unseeded(edges, fitting, job)
-            graph, besides = unseeded.graph, known_besides(unseeded, fitting, job)
+            graph, features, besides = unseeded.graph, unseeded.features, known_besides(unseeded, fitting, job)
         else:
             files = read_files(edges, seeds, fitting, job)
             besides = known_besides(files, fitting, job)
-            graph, name = files.graph, "seeds.csv" if seeds == "-" else os.path.basename(seeds)
+            graph, features = files.graph, files.features
+            name = "seeds.csv" if seeds == "-" else os.path.basename(seeds)
             source = name, files.seeds_layout
             with usage_errors(culprit="standard input" if seeds == "-" else seeds):
                 known = certain_seeds(files.seeds, graph)
+        contents = contents_of(graph, features, edges, fitting, title)
         log = log or _log_of(edges if seeds is None else seeds)
         name = "standard input" if edges == "-" else os.path.basename(edges)
         job.say(f"{graph!r}")
         with exit_cleanly(), usage_errors():
             connect_to_cluster(fitting.solving)
             clf = classifier_of(fitting, known.values())
-            options = PageOptions(port=port, browser=not no_browser, log=log, name=name, source=source, known=besides)
+            options = PageOptions(
+                port=port,
+                browser=not no_browser,
+                log=log,
+                name=name,
+                source=source,
+                known=besides,
+                contents=contents,
+            )
             open_page(graph, known, clf, options)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs import fit_files, inputs_of
+from isotherm.cli.inputs import contents_of, fit_files, inputs_of
 from isotherm.cli.options import OUTPUT, VARIABLES, Edges, Fitting, Force, Labels, Quiet, option, output_option
 from isotherm.cli.outputs import check_apart
 from isotherm.cli.terminal.job import Job
@@ -34,10 +34,11 @@ def plot(
     """Draw the map of a graph: hue is the label, strength of colour the confidence.
 
     Neighbours are near each other on the map. Seeds have rings. An .html file
-    holds everything it needs, and can be panned, zoomed and searched.
+    holds everything it needs, and can be panned, zoomed and searched; it shows
+    what nodes hold in --features, --nodes or the table of --vectors.
     """
     with Job(quiet=quiet) as job:
-        from isotherm.page.picture import check_picture
+        from isotherm.page.picture import check_picture, draw
 
         check_apart(output, [edges, seeds, *inputs_of(fitting)])
         with usage_errors():
@@ -46,5 +47,6 @@ def plot(
         with job.stage("placing"):
             files.graph.layout()
         with exit_cleanly(), job.stage("drawing"), usage_errors():
-            clf.plot(output, title=title or edges, force=force)
+            contents = contents_of(files.graph, files.features, edges, fitting)
+            draw(clf, output, title=title or edges, force=force, contents=contents)
         job.say(f"{files}\nthe map of {files.graph.n_nodes:,} nodes to {output}")

@@ -1,17 +1,26 @@
 // The page: it asks the server for the state, draws it, and sends what a person does to the server.
 import { Palette } from "./colours.js";
-import { $, ask, fill, make, many, named, percent } from "./dom.js";
+import { $, ask, fill, Lost, make, many, named, percent } from "./dom.js";
+import { Filters } from "./filters.js";
+import { Group } from "./group.js";
+import { Legend } from "./legend.js";
+import { Lists } from "./lists.js";
 import { GraphMap } from "./map.js";
 import { Panel } from "./panel.js";
+import { wireSearch } from "./search.js";
 
-const LETTERS = "qwertyuiopasdfghjklzxcvbnm";
+const LETTERS = "qwertyiopasdfghjklzxcvbnm"; // u is for unsure
+const KEYS = LETTERS + LETTERS.toUpperCase();
 const SEED = 255; // the shade of a seed
+const FEW = 20; // labels below which confidence is not calibrated
+const AGAIN = 1000; // milliseconds between attempts to reach a lost server
 
 class Page {
   constructor() {
     this.state = null;
     this.selected = -1;
-    this.isolated = -1;
+    this.group = [];
+    this.proposal = null;
     this.colours = 0;
     this.loading = null;
     this.turn = Promise.resolve();
@@ -23,6 +32,10 @@ class Page {
       $("drawn").hidden = drawn === inside;
       $("drawn").textContent = `${drawn.toLocaleString("en")} of ${many(inside, "node")} drawn: zoom in for more`;
     };
+    this.lists = new Lists(this);
+    this.legend = new Legend(this);
+    this.filters = new Filters(this);
+    this.many = new Group(this);
     this.panel = new Panel(this);
     this.setTheme(this.theme);
     this.wire();
@@ -30,9 +43,22 @@ class Page {
 
   async begin() {
     await this.refresh();
+    this.listen();
+  }
+
+  // Ask for the state at each event. A lost server is tried again until it answers.
+  listen() {
     const events = new EventSource("api/events");
     events.onmessage = () => this.refresh();
-    events.onerror = () => { $("busy").textContent = "the server does not answer"; };
+    events.onerror = () => {
+      this.lose();
+      if (events.readyState === EventSource.CLOSED) setTimeout(() => this.listen(), AGAIN);
+    };
+  }
+
+  lose() {
+    $("lost").textContent = "The server does not answer. Labels given now are not kept; what you typed stays. Start it again with the same log and --port, and this page goes on.";
+    $("lost").hidden = false;
   }
 
   // Ask for the state, one request at a time; if something changes meanwhile, ask again.
@@ -43,28 +69,37 @@ class Page {
         this.again = false;
         await this.take(await ask("api/state"));
       } while (this.again);
-    })().catch((error) => { $("busy").textContent = error.message; });
+    })().catch((error) => this.fail(error));
     await this.loading;
     this.loading = null;
   }
 
+  fail(error) {
+    if (error instanceof Lost) this.lose();
+    else $("busy").textContent = error.message;
+  }
+
   // Show a state after all earlier ones have been shown; an older state is dropped.
   take(state) {
-    const turn = this.turn.then(() => (this.state && state.version < this.state.version ? null : this.takeIn(state)));
+    const old = () => this.state && state.session === this.state.session && state.version < this.state.version;
+    const turn = this.turn.then(() => (old() ? null : this.takeIn(state)));
     this.turn = turn.catch(() => {});
     return turn;
   }
 
   async takeIn(state) {
     const first = this.state === null;
+    const again = !first && state.session !== this.state.session; // the server was started again
+    if (again) this.colours = 0;
     this.state = state;
+    $("lost").hidden = true;
+    if (again) this.panel.keepNote();
     if (first) this.takeNames();
     this.map.seeds = state.seedNodes;
     this.map.suggestions = state.suggestions.map((each) => each.id);
-    this.map.hues = state.classes.map((each) => each.hue);
     this.map.classNames = state.classes.map((each) => each.name);
+    if (state.classes[this.filters.code]?.name === null) this.filters.code = -1;
     if (first || state.colours !== this.colours) await this.takeColours();
-    else if (this.map.hues.join() !== this.paintedHues) this.repaint();
     if (state.mapped && !this.map.sigma && !this.placing) {
       this.placing = true;
       const [positions, edges] = await Promise.all([ask("api/map"), ask("api/edges")]);
@@ -79,27 +114,25 @@ class Page {
   }
 
   async takeNames() {
-    this.map.names = await ask("api/names");
+    const [names, columns] = await Promise.all([ask("api/names"), ask("api/columns")]);
+    this.map.names = names;
+    this.filters.offer(columns);
     this.map.annotateSoon();
   }
 
   async takeColours() {
     const buffer = await ask(`api/colours?since=${this.colours}`);
     const [version, all, count] = new Uint32Array(buffer, 0, 3);
-    const repaint = all || this.map.hues.join() !== this.paintedHues;
     let at = 12, nodes = null;
     if (!all) { nodes = new Uint32Array(buffer, at, count); at += 4 * count; }
     const codes = new Uint16Array(buffer, at, count), levels = new Uint8Array(buffer, at + 2 * count, count);
     if (all) { this.map.codes = codes.slice(); this.map.levels = levels.slice(); }
     else nodes.forEach((node, place) => { this.map.codes[node] = codes[place]; this.map.levels[node] = levels[place]; });
     this.colours = version;
-    if (repaint) this.repaint();
-    else this.map.recolour(nodes);
-  }
-
-  repaint() {
-    this.paintedHues = this.map.hues.join();
-    this.map.recolour();
+    const plain = !this.filters.active && this.filters.by === "label";
+    if (!plain) { await this.filters.mask(); await this.filters.findValues(); this.filters.drawScale(); }
+    this.map.recolour(plain ? nodes : null);
+    if (this.lists.tab === "doubt") this.lists.findUncertain();
   }
 
   draw() {
@@ -107,120 +140,97 @@ class Page {
     document.title = `${state.name} · isotherm explore`;
     $("about").textContent = `${state.name} · ${many(state.nodes, "node")} · ${many(state.links, "link")}`;
     $("about").title = $("about").textContent;
-    $("counts").textContent = `${many(state.seeds, "seed")} · ${state.given.toLocaleString("en")} labelled here`;
+    $("counts").textContent = `${many(state.seeds, "seed")} · ${state.given.toLocaleString("en")} labelled here${state.unsure ? ` · ${state.unsure} unsure` : ""}`;
     $("undo").disabled = !state.undo;
     $("redo").disabled = !state.redo;
     $("busy").textContent = state.failure || (state.busy ? `${state.busy}…` : "");
-    $("start").hidden = state.classes.length >= 2;
+    $("start").hidden = state.order.length >= 2;
     $("message").textContent = !state.mapped ? `Placing ${many(state.nodes, "node")} on the map… Search works already.`
-      : state.classes.length < 2 ? "Name at least two classes on the left, then label the first nodes."
+      : state.order.length < 2 ? "Name at least two classes on the left, then label the first nodes."
       : !state.fitted && !state.busy ? "Label nodes of at least two classes: press 1, then the key of a class. Then the heat spreads."
       : "";
-    $("lightness").textContent = state.seeds < 20 ? "stronger colour = stands out more" : "stronger colour = more certain";
-    $("hue-note").textContent = state.classes.length > state.hues ? `${state.classes.length}, the largest ${state.hues} in colour; click a grey one to give it a hue` : `click one to see it alone`;
-    $("classes").hidden = !state.classes.length;
-    this.drawSuggestions();
-    this.drawLegend();
+    $("lightness").textContent = state.seeds < FEW ? "stronger colour = stands out more" : "stronger colour = more certain";
+    $("classes").hidden = !state.order.length;
+    this.drawProgress();
+    this.lists.draw();
+    this.legend.draw();
+    this.filters.draw();
+    if (this.group.length) this.many.show().catch((error) => this.fail(error));
     this.map.annotateSoon();
   }
 
-  drawSuggestions() {
-    const rows = this.state.suggestions.map((each, at) => make("li", {},
-      make("button", { class: "row", type: "button", "aria-current": each.id === this.selected, onclick: () => this.select(each.id, false) },
-        make("kbd", {}, at < 10 ? String((at + 1) % 10) : "·"), named(each.name), make("span", { class: "guess" }, each.label !== null ? `${each.label}?` : this.state.fitted ? "not reached" : ""))));
-    fill($("suggestions"), ...rows);
-    $("skip").disabled = !rows.length;
-    $("skip").textContent = rows.length ? `Skip ${this.state.suggestions.indexOf(this.toSkip()) + 1}` : "Skip";
+  // Labels given, expected accuracy now, its curve, and how many more labels would raise it.
+  drawProgress() {
+    const { curve, forecast, seeds } = this.state;
+    if (!curve.length) { fill($("progress"), this.state.fitted ? `${many(seeds, "label")} · how right they are is known from ${FEW} on` : ""); return; }
+    const [most, least] = [Math.max(...curve.map(([, share]) => share)), Math.min(...curve.map(([, share]) => share))];
+    const points = curve.map(([, share], at) => `${2 + 56 * at / Math.max(1, curve.length - 1)},${16 - 14 * (share - least) / (most - least || 1)}`);
+    const now = curve.at(-1)[1];
+    fill($("progress"), `${many(seeds, "label")} · expected accuracy ${now.toFixed(2)}`,
+      make("svg", { viewBox: "0 0 60 18", role: "img", "aria-label": `Expected accuracy from ${curve[0][1].toFixed(2)} to ${now.toFixed(2)}` }, make("polyline", { points: points.join(" ") })),
+      ...(forecast ? [`about ${forecast.labels.toLocaleString("en")} more for ${forecast.accuracy.toFixed(2)}`] : []));
   }
 
-  // Class numbers: classes with a hue first, then by size.
-  legendOrder() {
-    const { classes } = this.state;
-    return classes.map((_, code) => code).sort((a, b) => (classes[a].hue < 0) - (classes[b].hue < 0)
-      || (classes[a].hue >= 0 ? classes[a].hue - classes[b].hue : classes[b].nodes - classes[a].nodes || a - b));
+  keyOf(code) {
+    return KEYS[this.state.order.indexOf(code)] || "";
   }
 
-  drawLegend() {
-    const { classes, unlabelled } = this.state;
-    const rows = this.legendOrder().map((code) => {
-      const { name, hue, nodes, seeds } = classes[code];
-      const scale = make("span", { class: "scale", "aria-hidden": "true" });
-      for (const level of [0.1, 0.4, 0.7, 1]) {
-        const swatch = make("i");
-        swatch.style.background = this.palette.of(hue, level);
-        scale.append(swatch);
-      }
-      return make("li", {}, make("button", {
-        class: "row", type: "button", "aria-pressed": code === this.isolated,
-        "aria-label": `${name}: ${many(nodes, "node")}, ${many(seeds, "seed")}; show it alone`, onclick: () => this.isolate(code),
-      }, make("kbd", {}, this.keyOf(name) || "·"), scale, named(name), make("span", { class: "number" }, nodes.toLocaleString("en"))));
-    });
-    if (unlabelled && classes.length) {
-      const mark = make("i", { class: "none", "aria-hidden": "true" });
-      mark.style.background = this.palette.nothing;
-      rows.push(make("li", { class: "row" }, mark, make("span", { class: "name quiet" }, "no label"), make("span", { class: "number" }, unlabelled.toLocaleString("en"))));
-    }
-    fill($("legend"), ...rows);
+  codeOf(name) {
+    return this.state.classes.findIndex((each) => each.name === name);
   }
 
-  keyOf(name) {
-    const place = this.legendOrder().findIndex((code) => this.state.classes[code].name === name);
-    return LETTERS[place] || "";
-  }
-
-  hueOf(name) {
-    return this.state.classes.find((each) => each.name === name)?.hue ?? -1;
-  }
-
-  colourOf(node) {
-    return this.map.colour(node.id, -1);
-  }
-
-  async isolate(code) {
-    this.isolated = this.isolated === code ? -1 : code;
-    this.map.isolated = this.isolated;
-    if (this.isolated >= 0 && this.state.classes[code].hue < 0) await this.tell("hue", { label: this.state.classes[code].name });
-    this.map.recolour();
-    this.drawLegend();
-    $("rows").hidden = this.isolated < 0;
-    if (this.isolated < 0) return;
-    const rows = await ask(`api/table?class=${code}&order=least`);
-    $("rows-title").textContent = `${this.state.fitted ? "Least certain" : "Seeds"} of ${this.state.classes[code].name.slice(0, 60)}`;
-    fill($("table"), ...rows.map((each) => make("li", {},
-      make("button", { class: "row", type: "button", onclick: () => this.select(each.id, false) },
-        named(each.name), make("span", { class: "number" }, percent(each.confidence))))));
+  // A button that gives the selected nodes a class.
+  choice(code, pressed) {
+    const { name } = this.state.classes[code], key = this.keyOf(code);
+    return make("button", { type: "button", "aria-pressed": pressed, onclick: () => this.label(name) }, ...(key ? [make("kbd", {}, key), " "] : []), named(name, ""));
   }
 
   select(node, fly) {
     this.selected = node;
+    this.group = this.map.group = [];
+    this.proposal = null;
     this.map.selected = node;
     this.map.selectedName = "";
     this.map.links = [];
     this.map.include([node]);
     this.panel.all = false;
     this.shownColours = this.colours;
+    $("many").hidden = true;
     if (node < 0) this.panel.clear();
     else this.showSelected();
     if (fly && node >= 0 && this.map.sigma) this.map.fly(node);
-    this.drawSuggestions();
+    this.lists.draw();
     this.map.annotateSoon();
   }
 
+  // Select many nodes, perhaps with a class that is proposed for all of them.
+  choose(nodes, proposal = null) {
+    if (nodes.length < 2 && proposal === null) { this.select(nodes[0] ?? -1, false); return; }
+    this.select(-1, false);
+    this.group = this.map.group = nodes;
+    this.proposal = proposal;
+    $("nothing").hidden = true;
+    $("many").hidden = false;
+    this.many.show().catch((error) => this.fail(error));
+    this.lists.draw();
+  }
+
   showSelected() {
-    this.panel.show(this.selected).catch((error) => { $("busy").textContent = error.message; });
+    this.panel.show(this.selected).catch((error) => this.fail(error));
   }
 
   async hover(node, x, y) {
     this.hovered = node;
     const tip = $("tip");
     if (node < 0) { tip.hidden = true; return; }
-    const known = this.map.names ? { name: this.map.names[node] } : await ask(`api/node/${node}`);
-    if (this.hovered !== node) return;
+    const whole = this.map.names && !this.filters.columns.length; // the page knows all that is shown
+    const known = whole ? { name: this.map.names[node] } : (await ask(`api/briefs?ids=${node}`).catch(() => []))[0];
+    if (this.hovered !== node || !known) return;
     const code = this.map.codes[node] - 1;
     const label = code < 0 ? (this.state.fitted ? "no seed reaches it" : "no label yet") : this.state.classes[code].name;
-    fill(tip, named(known.name, ""), make("span", { class: "quiet" }, ` · ${label}${this.certainty(node)}`));
+    fill(tip, named(known.name), make("span", { class: "quiet" }, `${label}${this.certainty(node)}`), ...(known.snippet ? [make("div", { dir: "auto" }, known.snippet)] : []));
     tip.hidden = false;
-    tip.style.left = `${Math.min(x + 14, $("centre").clientWidth - 290)}px`;
+    tip.style.left = `${Math.max(0, Math.min(x + 14, $("centre").clientWidth - 310))}px`;
     tip.style.top = `${y + 14}px`;
   }
 
@@ -230,18 +240,40 @@ class Page {
     return level === SEED ? ", a seed" : this.state.calibrated && this.map.codes[node] ? `, ${percent(level / (SEED - 1))}` : "";
   }
 
+  // Give the selected nodes a label; None takes labels away. Then go on to the next node of the list.
   async label(name) {
-    const node = this.selected;
-    if (node < 0) return;
-    await this.tell("label", { node, label: name });
-    if (this.selected === node) this.showSelected();
+    const nodes = this.group.length ? (name === null ? this.group : this.many.open) : this.selected >= 0 ? [this.selected] : [];
+    if (nodes.length) await this.answer("label", { nodes, label: name }, name !== null);
   }
 
+  async unsure() {
+    const nodes = this.group.length ? this.group : this.selected >= 0 ? [this.selected] : [];
+    if (nodes.length) await this.answer("unsure", { nodes }, true);
+  }
+
+  // Skip the selected node, or the first one of the list.
+  async skip() {
+    const node = this.selected >= 0 ? this.selected : this.lists.nodes[0]?.id;
+    if (node !== undefined) await this.answer("skip", { node }, true);
+  }
+
+  async answer(action, said, advance) {
+    const one = this.group.length ? -1 : said.node ?? said.nodes[0];
+    const next = advance && $("advance").checked && one >= 0 ? this.lists.after(one) : -1;
+    const done = this.tell(action, said);
+    if (this.group.length) this.select(-1, false);
+    else if (next >= 0) this.select(next, false);
+    if (await done && this.selected === one && one >= 0) this.showSelected();
+  }
+
+  // Send something to the server; false if it was refused or lost.
   async tell(action, said) {
     try {
       await this.take(await ask(`api/${action}`, said));
+      return true;
     } catch (error) {
-      $("busy").textContent = error.message;
+      this.fail(error);
+      return false;
     }
   }
 
@@ -258,32 +290,13 @@ class Page {
     $("redo").onclick = () => this.tell("redo", {});
     $("more").onclick = () => this.tell("more", {});
     $("skip").onclick = () => this.skip();
+    $("advance").checked = localStorage.getItem("isotherm-advance") !== "no";
+    $("advance").onchange = () => localStorage.setItem("isotherm-advance", $("advance").checked ? "yes" : "no");
     $("theme").onclick = () => { this.setTheme(this.theme === "dark" ? "light" : "dark"); localStorage.setItem("isotherm-theme", this.theme); };
     $("help").onclick = () => $("keys").showModal();
     $("export-png").onclick = () => this.savePicture();
-    $("start").onsubmit = (event) => {
-      event.preventDefault();
-      const names = $("names").value.split("\n").map((name) => name.trim()).filter(Boolean);
-      if (names.length) this.tell("classes", { names });
-    };
-    $("add-class").onsubmit = (event) => {
-      event.preventDefault();
-      const name = $("new-class").value.trim();
-      if (name) this.tell("classes", { names: [name] });
-      $("new-class").value = "";
-    };
-    this.wireSearch();
+    wireSearch((node) => { this.select(node, true); $("map").focus(); });
     document.addEventListener("keydown", (event) => this.key(event));
-  }
-
-  // The selected suggestion, or the first one.
-  toSkip() {
-    return this.state.suggestions.find((each) => each.id === this.selected) || this.state.suggestions[0];
-  }
-
-  skip() {
-    const chosen = this.toSkip();
-    if (chosen) this.tell("skip", { node: chosen.id });
   }
 
   savePicture() {
@@ -294,63 +307,50 @@ class Page {
     });
   }
 
-  wireSearch() {
-    const [box, list] = [$("search"), $("hits")];
-    let found = [], at = 0, later = 0;
-    const close = () => { list.hidden = true; box.setAttribute("aria-expanded", "false"); box.removeAttribute("aria-activedescendant"); };
-    const choose = (hit) => { close(); box.blur(); this.select(hit.id, true); };
-    const draw = () => {
-      fill(list, ...(found.length ? found.map((hit, place) => make("li", { role: "option", id: `hit-${place}`, "aria-selected": place === at, onmousedown: (event) => { event.preventDefault(); choose(hit); } },
-        named(hit.name), make("span", { class: "guess" }, hit.label || "—"))) : [make("li", { class: "quiet" }, "no node has this in its name")]));
-      list.hidden = false;
-      box.setAttribute("aria-expanded", "true");
-      box.setAttribute("aria-activedescendant", found.length ? `hit-${at}` : "");
-    };
-    box.oninput = () => {
-      clearTimeout(later);
-      later = setTimeout(async () => {
-        if (!box.value.trim()) { close(); return; }
-        found = await ask(`api/search?q=${encodeURIComponent(box.value)}`);
-        at = 0;
-        draw();
-      }, 40);
-    };
-    box.onkeydown = (event) => {
-      if (event.key === "Enter" && found.length && !list.hidden) choose(found[at]);
-      else if (event.key === "Escape") { close(); box.blur(); }
-      else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        event.preventDefault();
-        at = Math.max(0, Math.min(found.length - 1, at + (event.key === "ArrowDown" ? 1 : -1)));
-        draw();
-      }
-    };
-    box.onblur = close;
+  // Close what is open, one thing at a time.
+  escape() {
+    const open = ["export", "filters"].find((id) => $(id).open);
+    if (open) { $(open).open = false; $(open).querySelector("summary").focus(); }
+    else if (!$("alike").hidden) $("alike").hidden = true;
+    else if (this.legend.edited >= 0) this.legend.edit(-1);
+    else if (this.many.tool) this.many.use(null);
+    else if (this.group.length || this.selected >= 0) this.select(-1, false);
+    else if (this.filters.active) { this.filters.clear(); this.filters.apply(); }
   }
 
   key(event) {
-    const { key } = event, control = event.ctrlKey || event.metaKey;
-    if (/^(INPUT|TEXTAREA)$/.test(event.target.tagName) || $("keys").open || !this.state) return;
+    const { key, target } = event, control = event.ctrlKey || event.metaKey;
+    if ($("keys").open || !this.state) return;
+    if (key === "Escape") { if (target.matches("input, textarea, select")) target.blur(); this.escape(); return; }
+    if (target.matches("input:not([type='checkbox']), textarea, select")) return;
     if (control && key.toLowerCase() === "z") { event.preventDefault(); this.tell(event.shiftKey ? "redo" : "undo", {}); return; }
     if (control && key.toLowerCase() === "y") { event.preventDefault(); this.tell("redo", {}); return; }
     if (control || event.altKey) return;
     const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-    const letter = LETTERS.indexOf(key), onMap = event.target === $("map") || event.target === document.body;
+    const onMap = target === $("map") || target === document.body, letter = KEYS.indexOf(key);
     if (key === "/") { event.preventDefault(); $("search").focus(); }
     else if (key === "?") $("keys").showModal();
-    else if (key === "Escape") this.select(-1, false);
-    else if (key === "Backspace") this.label(null);
+    else if (key === "Backspace") { event.preventDefault(); this.tell("undo", {}); }
+    else if (key === "Delete") this.label(null);
+    else if (key === "u") this.unsure();
+    else if (key === " " && (onMap || target.matches(".row"))) { event.preventDefault(); this.skip(); }
     else if (key === "+" || key === "=") this.map.zoom(1.5);
     else if (key === "-") this.map.unzoom(1.5);
     else if (key === "Home") this.map.reset();
-    else if (key === "Enter" && onMap) { if (this.selected >= 0 && this.map.sigma) this.map.fly(this.selected); }
+    else if (key === "Enter" && onMap) this.enter();
     else if (key in moves && onMap) { event.preventDefault(); this.map.pan(...moves[key]); }
     else if (/^[0-9]$/.test(key)) {
-      const suggestion = this.state.suggestions[(Number(key) + 9) % 10];
-      if (suggestion) this.select(suggestion.id, false);
-    } else if (letter >= 0 && this.selected >= 0) {
-      const code = this.legendOrder()[letter];
+      const node = this.lists.nodes[(Number(key) + 9) % 10];
+      if (node) this.select(node.id, false);
+    } else if (letter >= 0) {
+      const code = this.state.order[letter];
       if (code !== undefined) this.label(this.state.classes[code].name);
     }
+  }
+
+  enter() {
+    if (this.proposal !== null) this.label(this.proposal);
+    else if (this.selected >= 0 && this.map.sigma) this.map.fly(this.selected);
   }
 }
 

@@ -1,12 +1,10 @@
 // The map: sigma draws points and edges; a canvas above it has rings, numbers and names.
+import { SHAPES } from "./colours.js";
+import { markProgram } from "./marks.js";
 
 const FEW = 500, SOME = 5000, ALL = 100000, SAMPLE = 50000, RINGS = 3000;
+const MANY_SEEDS = 200; // above this, rings are smaller and thinner
 const NAMED = 40; // class names on the map
-
-// A program without the hidden picture by which sigma finds the node under the mouse; `nearest` finds it instead.
-const unpicked = (Program) => class extends Program {
-  constructor(gl, _, renderer) { super(gl, null, renderer); }
-};
 
 // The mean position of the nodes in the densest 3 x 3 cells, and the number of all nodes.
 function densest(sums, wide) {
@@ -30,9 +28,10 @@ export class GraphMap {
     this.n = 0;
     this.codes = new Uint16Array(0);
     this.levels = new Uint8Array(0);
-    this.hues = [];
-    this.isolated = -1;
+    this.mask = null; // for each node 1 if the filter shows it; null if there is no filter
+    this.values = null; // colours by a number or a category in place of the class
     this.selected = -1;
+    this.group = [];
     this.seeds = [];
     this.suggestions = [];
     this.names = undefined; // null once the server has said that the graph is too large
@@ -46,11 +45,10 @@ export class GraphMap {
     this.n = positions.length / 2;
     const small = this.n <= SOME;
     this.shown = this.sampled();
-    this.graph = this.filled(this.shown, small ? edges : []);
+    this.graph = this.filled(this.shown, edges);
     this.sigma = new Sigma(this.graph, this.container, {
       renderLabels: false, renderEdgeLabels: false, hideEdgesOnMove: !small, enableEdgeEvents: false,
-      defaultNodeType: this.n <= FEW ? "circle" : "point", allowInvalidContainer: true, stagePadding: 26, zIndex: true,
-      nodeProgramClasses: { circle: unpicked(Sigma.rendering.NodeCircleProgram), point: unpicked(Sigma.rendering.NodePointProgram) },
+      defaultNodeType: "mark", nodeProgramClasses: { mark: markProgram() }, allowInvalidContainer: true, stagePadding: 26, zIndex: true,
       defaultEdgeType: "line", edgeProgramClasses: { line: Sigma.rendering.EdgeLineProgram }, // the fastest without a graphics card
       defaultDrawNodeHover: () => {}, minCameraRatio: 0.005, maxCameraRatio: 3,
     });
@@ -131,7 +129,7 @@ export class GraphMap {
   }
 
   point(i) {
-    return { x: this.positions[2 * i], y: this.positions[2 * i + 1], size: this.size, color: this.colour(i), zIndex: this.codes[i] ? 1 : 0 };
+    return { x: this.positions[2 * i], y: this.positions[2 * i + 1], size: this.size, color: this.colour(i), shape: this.shape(i), zIndex: this.codes[i] ? 1 : 0 };
   }
 
   get size() {
@@ -154,11 +152,22 @@ export class GraphMap {
     this.sigma.setGraph(this.graph);
   }
 
-  colour(i, isolated = this.isolated) {
-    const code = this.codes[i] - 1;
-    if (code < 0) return this.palette.nothing;
-    if (isolated >= 0 && code !== isolated) return this.palette.dimmed;
-    return this.palette.of(this.hues[code] ?? -1, this.levels[i] / 255);
+  visible(i) {
+    return !this.mask || this.mask[i] === 1;
+  }
+
+  colour(i) {
+    if (!this.visible(i)) return this.palette.dimmed;
+    return this.values ? this.values.colour(i, this.palette) : this.ownColour(i);
+  }
+
+  // The colour of a node by its class, whatever is filtered or shown.
+  ownColour(i) {
+    return this.codes[i] ? this.palette.of(this.codes[i] - 1, this.levels[i] / 255) : this.palette.nothing;
+  }
+
+  shape(i) {
+    return this.palette.shape(this.values ? this.values.code(i) : this.codes[i] - 1);
   }
 
   // Draw these nodes, or all, in their present colours, without placing or sorting them again.
@@ -166,9 +175,10 @@ export class GraphMap {
     if (!this.sigma) return;
     const nodes = [];
     for (const i of changed ?? this.shown) {
-      const colour = this.colour(i), drawn = this.graph.hasNode(i) ? this.graph.getNodeAttributes(i) : null;
-      if (!drawn || drawn.color === colour) continue;
+      const colour = this.colour(i), shape = this.shape(i), drawn = this.graph.hasNode(i) ? this.graph.getNodeAttributes(i) : null;
+      if (!drawn || (drawn.color === colour && drawn.shape === shape)) continue;
       drawn.color = colour; // set directly, so that no event is sent for each node
+      drawn.shape = shape;
       nodes.push(String(i));
     }
     this.findSpots();
@@ -187,10 +197,10 @@ export class GraphMap {
     const wide = 34, field = wide * wide, sizes = new Map(); // 32 cells and a border
     for (const code of this.codes) if (code) sizes.set(code - 1, (sizes.get(code - 1) ?? 0) + 1);
     const named = [...sizes].sort((one, other) => other[1] - one[1]).slice(0, NAMED).map(([code]) => code);
-    const sums = new Map([...named, this.isolated].map((code) => [code, new Float64Array(3 * field)])); // counts, sums of x and y
+    const sums = new Map(named.map((code) => [code, new Float64Array(3 * field)])); // counts, sums of x and y
     for (let i = 0; i < this.n; i++) {
       const x = this.positions[2 * i], y = this.positions[2 * i + 1], own = sums.get(this.codes[i] - 1);
-      if (!own || !this.codes[i] || y < -1.01) continue;
+      if (!own || !this.codes[i] || y < -1.01 || !this.visible(i)) continue;
       const cell = Math.floor((x + 1) / 2.001 * 32 + 1) * wide + Math.floor((y + 1) / 2.001 * 32 + 1);
       own[cell] += 1; own[field + cell] += x; own[2 * field + cell] += y;
     }
@@ -254,9 +264,11 @@ export class GraphMap {
     const inView = (spot) => spot.x > -20 && spot.y > -20 && spot.x < width + 20 && spot.y < height + 20;
     this.drawLinks(pen);
     pen.strokeStyle = palette.ink;
-    const radius = this.sigma.scaleSize(this.size) + (this.n <= FEW ? 3 : 1.6);
-    pen.lineWidth = this.n <= FEW ? 2 : this.seeds.length > 300 ? 0.8 : 1.2;
+    const many = this.seeds.length > MANY_SEEDS;
+    const radius = this.sigma.scaleSize(this.size) + (this.n <= FEW ? 3 : many ? 0.6 : 1.6);
+    pen.lineWidth = this.n <= FEW ? 2 : many ? 0.6 : 1.2;
     for (const i of this.seeds.slice(0, RINGS)) {
+      if (!this.visible(i)) continue;
       const spot = this.at(i);
       if (inView(spot)) { pen.beginPath(); pen.arc(spot.x, spot.y, radius, 0, 7); pen.stroke(); }
     }
@@ -264,7 +276,9 @@ export class GraphMap {
     if (this.n <= FEW) this.drawNames(pen, inView);
     else this.drawSpots(pen, inView);
     this.drawSuggestions(pen, inView);
+    this.drawGroup(pen, inView);
     this.drawSelected(pen);
+    if (this.outline) this.drawOutline(pen);
   }
 
   // A note on the strip of small components below the map.
@@ -297,22 +311,22 @@ export class GraphMap {
     pen.globalAlpha = 1;
   }
 
-  // Write a text with a border in the background colour; false if it would cover an earlier text.
+  // Write a text with a border in the background colour; its box, or null if it would cover an earlier text.
   write(pen, text, x, y, font, colour, taken) {
     pen.font = font;
     const short = text.length > 40 ? text.slice(0, 39) + "…" : text;
     const width = pen.measureText(short).width, box = [x - width / 2 - 2, y - 8, x + width / 2 + 2, y + 8];
-    if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return false;
+    if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return null;
     taken.push(box);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
-    pen.lineWidth = 3;
+    pen.lineWidth = 4;
     pen.strokeStyle = this.palette.ground;
     pen.strokeText(short, x, y);
     pen.fillStyle = colour;
     pen.fillText(short, x, y);
-    return true;
+    return box;
   }
 
   drawNames(pen, inView) {
@@ -329,13 +343,55 @@ export class GraphMap {
       const { x, y } = this.at(i);
       return [x - 10, y - 10, x + 10, y + 10];
     });
-    for (const spot of this.spots) {
-      if (this.isolated >= 0 && spot.code !== this.isolated) continue;
-      const { x, y } = this.sigma.graphToViewport(spot), hue = this.hues[spot.code] ?? -1;
-      if (!inView({ x, y }) || !this.classNames) continue;
-      const [font, colour] = hue >= 0 ? ["bold 13px sans-serif", this.palette.base(hue)] : ["11px sans-serif", this.palette.ink];
-      for (const up of [0, -20, 20, -40, 40]) if (this.write(pen, this.classNames[spot.code], x, y + up, font, colour, taken)) break;
+    for (const spot of this.values ? [] : this.spots) {
+      const { x, y } = this.sigma.graphToViewport(spot), font = spot.code < 10 ? "bold 13px sans-serif" : "12px sans-serif";
+      if (!inView({ x, y }) || !this.classNames?.[spot.code]) continue;
+      for (const up of [0, -20, 20, -40, 40]) {
+        const box = this.write(pen, this.classNames[spot.code], x, y + up, font, this.palette.ink, taken);
+        if (box) { this.drawMark(pen, spot.code, box[0] - 6, y + up); break; }
+      }
     }
+  }
+
+  // The mark of a class, with a border in the background colour.
+  drawMark(pen, code, x, y) {
+    const path = new Path2D(SHAPES[this.palette.shape(code)]);
+    pen.save();
+    pen.translate(x, y); pen.scale(5, 5);
+    pen.lineWidth = 0.7; pen.stroke(path);
+    pen.fillStyle = this.palette.base(code); pen.fill(path);
+    pen.restore();
+  }
+
+  drawGroup(pen, inView) {
+    pen.strokeStyle = this.palette.ink; pen.lineWidth = 1.5;
+    for (const i of this.group.slice(0, RINGS)) {
+      const { x, y } = this.at(i);
+      if (inView({ x, y })) pen.strokeRect(x - 5, y - 5, 10, 10);
+    }
+  }
+
+  // The box or lasso that is being drawn.
+  drawOutline(pen) {
+    pen.strokeStyle = this.palette.ink; pen.lineWidth = 1.5; pen.setLineDash([5, 3]);
+    pen.beginPath();
+    this.outline.forEach(([x, y], at) => pen[at ? "lineTo" : "moveTo"](x, y));
+    pen.closePath(); pen.stroke(); pen.setLineDash([]);
+  }
+
+  // The visible nodes inside a polygon on the screen.
+  inside(polygon) {
+    const corners = polygon.map(([x, y]) => this.sigma.viewportToGraph({ x, y }));
+    return this.shown.filter((i) => {
+      if (!this.visible(i)) return false;
+      const x = this.positions[2 * i], y = this.positions[2 * i + 1];
+      let odd = false;
+      for (let at = 0, last = corners.length - 1; at < corners.length; last = at++) {
+        const [a, b] = [corners[at], corners[last]];
+        if (a.y > y !== b.y > y && x < (b.x - a.x) * (y - a.y) / (b.y - a.y) + a.x) odd = !odd;
+      }
+      return odd;
+    });
   }
 
   drawSuggestions(pen, inView) {

@@ -1,11 +1,14 @@
 // The neighbourhood: the node in the middle, its neighbours around it, and paths to its strongest seeds above.
 import { fill, make } from "./dom.js";
 
-const WIDTH = 280, HEIGHT = 200, X = 140, Y = 100, FONT = 8;
+const FONT = 11;
+const SIZE = { width: 280, height: 190 }; // of the picture in pixels, as it is drawn now
 const SHORT = 18; // characters of a name that are shown
 const NAMED_UP_TO = 16; // neighbours whose names are shown
 
 export function drawNear(svg, { nodes, links, paths }, { colour, select }) {
+  Object.assign(SIZE, { width: svg.clientWidth || 280, height: svg.clientHeight || 190 });
+  svg.setAttribute("viewBox", `0 0 ${SIZE.width} ${SIZE.height}`);
   const spots = places(nodes, paths);
   const strong = new Set(paths.flatMap((path) => path.slice(1).map((id, at) => `${path[at]} ${id}`)));
   const lines = links.map(([a, b]) => {
@@ -38,8 +41,9 @@ function go(event, dots, at) {
 
 // Where each node goes: paths are rays upwards, other neighbours are on one or two arcs below.
 function places(nodes, paths) {
-  const spots = new Map([[nodes[0].id, [X, Y]]]);
-  const put = (id, far, angle) => spots.set(id, [X + 1.25 * far * Math.cos(angle), Y + far * Math.sin(angle)]);
+  const [x, y] = [SIZE.width / 2, SIZE.height / 2], unit = y / 100, wider = Math.max(1, Math.min(2.2, 0.9 * x / y));
+  const spots = new Map([[nodes[0].id, [x, y]]]);
+  const put = (id, far, angle) => spots.set(id, [x + wider * unit * far * Math.cos(angle), y + unit * far * Math.sin(angle)]);
   paths.forEach((path, p) => {
     const angle = -Math.PI / 2 + (p - (paths.length - 1) / 2) * 0.9, step = Math.min(32, 88 / Math.max(1, path.length - 1));
     path.forEach((id, at) => { if (!spots.has(id)) put(id, step * at, angle); });
@@ -76,7 +80,7 @@ function freePlace([x, y], wide, taken) {
   ];
   for (const [left, top] of corners) {
     const box = [left, top, left + wide, top + high];
-    const inside = left >= 1 && top >= 1 && box[2] <= WIDTH - 1 && box[3] <= HEIGHT - 1;
+    const inside = left >= 1 && top >= 1 && box[2] <= SIZE.width - 1 && box[3] <= SIZE.height - 1;
     if (inside && !taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return { box };
   }
   return null;

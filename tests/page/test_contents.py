@@ -1,0 +1,160 @@
+"""What nodes hold, in the centre of the decision: texts and columns are shown, searched, filtered, and harmless."""
+
+import csv
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from commands import command
+from page_graphs import write_club
+from pages import SETTLED, Server, View, finish
+
+import isotherm as iso
+from isotherm.io.vectors import read_feature_file
+from isotherm.page import answers
+from isotherm.page.answers import NEW_SEEDS
+from isotherm.page.contents import Contents
+from isotherm.page.session import Session
+from isotherm.study.datasets import karate_club
+
+HOSTILE = "<img src=x onerror=alert(1)></dd><script>alert(2)</script>"
+WORDS = {"sea": "wave salt harbour sail anchor tide", "wood": "oak leaf bark moss root branch"}
+
+
+def write_texts(folder: Path) -> None:
+    """Sixty papers about the sea or the wood, with titles, years and abstracts."""
+    rng = np.random.default_rng(0)
+    with (folder / "papers.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["id", "heading", "year", "kind", "abstract"])
+        for at in range(60):
+            kind = ("sea", "wood")[at % 2]
+            words = " ".join(rng.choice(WORDS[kind].split(), 30))
+            text = f"{words} {HOSTILE}" if at == 7 else f"{words} unicorn" if at == 9 else words
+            rows.writerow([f"p{at}", f"On the {kind}, part {at}", 1960 + at, kind, text])
+    (folder / "seeds.csv").write_text("node,label\np0,sea\np1,wood\n")
+
+
+def test_texts_are_read_searched_and_shown(window: Any, tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--title", "heading", "--k", "5") as server:
+        view = View(window, server.address)
+        view.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+        view.ready()
+        seven = view.get("isotherm.map.names.indexOf('On the wood, part 7')")
+        view.page.evaluate(f"() => isotherm.select({seven}, false)")
+        view.wait(f"isotherm.panel.near?.nodes[0].id === {seven}")
+        assert view.page.inner_text("#name") == "On the wood, part 7", "the title in place of the id"
+        assert view.page.inner_text("#meta").startswith("p7 · ")
+        assert HOSTILE in view.page.inner_text("#content")
+        assert "1967" in view.page.inner_text("#content")
+        view.page.mouse.move(*view.spot(seven))
+        view.wait("!document.all.tip.hidden")
+        assert view.get("document.all.tip.textContent").startswith("On the wood, part 7")
+        assert "wood" in view.page.inner_text("#tip")
+        view.page.keyboard.press("/")
+        view.page.keyboard.type("UNICORN")
+        view.wait("document.querySelectorAll('#hits .snippet').length === 1")
+        view.page.keyboard.press("Enter")
+        view.wait("isotherm.panel.node?.node === 'p9'")
+        view.page.click("#tab-around")
+        view.wait("document.querySelectorAll('#neighbours .row').length >= 5")
+        row = view.page.locator("#neighbours .row").first
+        assert row.inner_text().startswith("On the wood")
+        assert row.get_attribute("title"), "what it holds"
+        assert view.get("parseFloat(getComputedStyle(document.querySelector('#neighbours .row')).fontSize)") >= 11
+        row.focus()
+        view.page.keyboard.press("Enter")
+        view.wait("isotherm.panel.node && isotherm.panel.node.node !== 'p9'")
+        assert view.get("document.querySelectorAll('img').length") == 0
+        finish(view)
+
+
+def test_columns_filter_and_colour(window: Any, tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--k", "5") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#filters summary")
+        view.page.select_option("#filter-column", "year")
+        view.page.fill("#filter-content", "1970..1979")
+        view.page.press("#filter-content", "Tab")
+        view.wait("isotherm.map.mask?.reduce((sum, each) => sum + each, 0) === 10")
+        view.page.select_option("#filter-column", "kind")
+        view.page.fill("#filter-content", "SE")
+        view.page.press("#filter-content", "Tab")
+        view.wait("isotherm.map.mask?.reduce((sum, each) => sum + each, 0) === 30")
+        view.page.click("#filters button")
+        view.wait("!isotherm.map.mask")
+        view.page.keyboard.press("Escape")
+        view.page.select_option("#colour-by", "column kind")
+        view.wait("isotherm.map.values?.categories?.join() === 'sea,wood'")
+        kinds = view.get("isotherm.map.names.map((_, i) => isotherm.map.colour(i))")
+        names = view.get("isotherm.map.names")
+        assert len(set(kinds)) == 2
+        assert len({(colour, int(name[1:]) % 2) for colour, name in zip(kinds, names, strict=True)}) == 2
+        finish(view)
+
+
+CUT = """(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
+  [scrollHeight - clientHeight, scrollWidth - clientWidth])(document.all.right)"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720), (1920, 1080)])
+def test_nothing_is_cut(window: Any, tmp_path: Path, width: int, height: int) -> None:
+    write_texts(tmp_path)
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--title", "heading", "--k", "5") as server:
+        view = View(window, server.address, width=width, height=height).ready()
+        view.page.keyboard.press("1")
+        for tab in ("why", "around"):
+            view.page.click(f"#tab-{tab}")
+            view.wait(f"isotherm.panel.near && {SETTLED}")
+            assert view.get(CUT) == [0, 0]
+        sizes = view.get(
+            "[...document.querySelectorAll('#near text')].map((each) => each.getBoundingClientRect().height)"
+        )
+        assert min(sizes) >= 11
+        assert view.get("document.all.near.clientHeight") >= (280 if width == 1920 else 110)
+        assert view.get("document.documentElement.scrollWidth") <= width
+        finish(view)
+
+
+def test_the_tables_of_features_and_nodes(tmp_path: Path) -> None:
+    graph = iso.Graph.from_edges(["a", "b", "c"], ["b", "c", "d"])
+    (tmp_path / "nodes.csv").write_text("node,name,size\nb,Bea,2\nd,,4\nz,Zoe,9\n")
+    contents = Contents.of([read_feature_file(tmp_path / "nodes.csv", graph)], graph, "name")
+    assert contents.names(graph) == ["a", "Bea", "c", "d"]
+    assert [contents.at(place) for place in range(4)] == [[], [("size", "2")], [], [("size", "4")]]
+    found = contents.columns["size"].values()
+    np.testing.assert_array_equal(found.values, np.array([np.nan, 2, np.nan, 4], np.float32))
+    assert found.categories is None
+    assert contents.find("BE", 5) == [1]
+    session = Session(graph, {}, iso.DirichletClassifier(), None, source=NEW_SEEDS, contents=contents)
+    assert [each["name"] for each in answers.found(session, "bea")] == ["Bea"]
+    session.label([1], "hot")
+    assert session.labels.steps[-1].nodes == (1,)
+    _, content = answers.seeds_file(session)
+    assert content.decode().splitlines() == ["node,label", "b,hot"], "files have ids, not titles"
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
+def test_why_shows_what_each_expert_said() -> None:
+    graph = karate_club().graph
+    seeds = {graph.nodes[node]: "ab"[node > 16] for node in range(0, 34, 3)}
+    session = Session(graph, seeds, iso.NodeClassifier(), None, source=NEW_SEEDS)
+    session.start()
+    assert session.wait(lambda: session.busy == "" and session.fitted is not None and not session._work.is_set())
+    answer = answers.explained(session, 8)
+    assert session.fitted is not None
+    why = session.fitted.explain(graph.nodes[8])
+    best = list(why.scores)
+    said = {row["name"]: dict(zip(answer["compared"], row["odds"], strict=True)) for row in answer["experts"]}
+    assert said == {name: {label: pytest.approx(odds[label]) for label in best} for name, odds in why.experts.items()}
+    session.stop()
+
+
+def test_a_title_that_is_no_column_is_refused(tmp_path: Path) -> None:
+    write_club(tmp_path)
+    outcome = command("explore", "edges.csv", "seeds.csv", "--title", "heading", folder=tmp_path)
+    assert outcome.status == 2
+    assert "--title heading, but no table of nodes has this column" in outcome.err
