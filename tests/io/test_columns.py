@@ -11,6 +11,7 @@ import pytest
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError, FileWarning, UnclearError, read_graph, read_graph_file, read_seeds, read_seeds_file
+from isotherm.io.columns import guessed_roles, sheet_places
 from isotherm.io.file_layout import Options
 
 PAIRS = [
@@ -182,3 +183,54 @@ def test_a_header_that_only_the_graph_shows(tmp_path: Path) -> None:
     assert "acct" in read_seeds(path)
     path.write_text("acct,kind\nann,kind\ncat,2\n")  # a label that occurs again
     assert "acct" in read_seeds(path, like=graph)
+
+
+IDS, FLAGS = ["a", "b", "c", "d", "e", "f"], ["x", "y", "x", "x", "y", "y"]
+
+
+@pytest.mark.parametrize(
+    ("names", "columns", "picks", "expected"),
+    [
+        (["konto", "befund"], [IDS, FLAGS], {}, ([0], 1)),
+        (["befund", "konto"], [FLAGS, IDS], {}, ([1], 0)),
+        (["konto", "befund"], [[1, 2, 3, 4, 5, 6], [0, 1, 1, 0, 0, 1]], {}, ([0], 1)),
+        (["konto", "befund"], [IDS, [True, False, False, True, None, None]], {}, ([0], 1)),
+        (["konto", "andere", "befund"], [IDS, IDS[::-1], FLAGS], {}, ([0, 1], 2)),  # both may hold nodes
+        (["konto", "andere", "befund"], [IDS, IDS[::-1], FLAGS], {"node": "andere"}, ([1], 2)),
+        (["konto", "node", "befund"], [IDS, IDS[::-1], FLAGS], {}, ([1], 2)),  # one of them has a usual name
+        (["konto", "befund", "art"], [IDS, FLAGS, FLAGS], {"label": "art"}, ([0], 2)),
+        (["konto", "label", "art"], [IDS, FLAGS, FLAGS], {}, ([0], 1)),  # a usual name
+        (["konto", "reviewer", "befund"], [IDS, FLAGS, FLAGS], {}, ([0], 2)),  # people are no labels
+        (["konto", "art", "befund"], [IDS, ["x", "y", "", None, float("nan"), ""], FLAGS], {}, ([0], 2)),  # gaps
+        (["konto", "betrag", "befund"], [IDS, [0.5, 1.5, 0.5, 0.5, 1.5, 1.5], FLAGS], {}, ([0], 2)),  # fractions
+        (["konto", "gleich", "befund"], [IDS, ["x"] * 6, FLAGS], {}, ([0], 2)),  # one value tells nothing
+        (["konto", "befund"], [["a", "b", "c", "d", None, ""], FLAGS], {}, ([0], 1)),  # most rows have an id
+    ],
+)
+def test_columns_are_guessed_by_what_they_hold(
+    names: list[str], columns: list[list[Any]], picks: dict[str, Any], expected: tuple[list[int], int]
+) -> None:
+    assert guessed_roles("seeds.csv", names, picks, columns)[:2] == expected
+
+
+@pytest.mark.parametrize(
+    ("names", "columns"),
+    [
+        (["konto", "art", "befund"], [IDS, FLAGS, FLAGS]),  # two that may be labels
+        (["befund", "art"], [FLAGS, FLAGS]),  # none that may be nodes
+        (["konto", "anderes"], [IDS, IDS]),  # none that may be labels
+        (["konto", "befund"], [["a", "b", None, None, None, ""], FLAGS]),  # most rows have no id
+        (["konto", "befund"], [[0.5, 1.5, 2.5, 3.5, 4.5, 5.5], FLAGS]),
+    ],
+)
+def test_columns_that_cannot_be_guessed_are_asked_for(names: list[str], columns: list[list[Any]]) -> None:
+    with pytest.raises(UnclearError, match=r"seeds\.csv"):
+        guessed_roles("seeds.csv", names, {}, columns)
+
+
+def test_columns_of_a_sheet_of_suggest() -> None:
+    assert sheet_places(["account", "verdict", "guess", "confidence", "value"]) == {2, 3, 4}
+    assert sheet_places(["account", "verdict", "guess", "confidence", "value", "more"]) == {2, 3, 4, 5}
+    assert sheet_places(["account", "verdict", "confidence", "guess"]) == set(), "another order"
+    assert sheet_places(["account", "verdict", "more", "guess", "confidence"]) == set(), "something between them"
+    assert sheet_places(["account", "verdict", "confidence"]) == set(), "a single name is no sheet"

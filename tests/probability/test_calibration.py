@@ -38,6 +38,17 @@ def test_the_gradient_of_the_likelihood() -> None:
         np.testing.assert_allclose(loss(x)[1], numeric, rtol=1e-4, atol=1e-3)
 
 
+def test_the_curvature_of_the_likelihood() -> None:
+    rng = np.random.default_rng(1)
+    kinds, codes = rng.normal(size=(5, 50, CLASSES)), rng.integers(CLASSES, size=50)
+    loss = _Loss(kinds, codes, rng.dirichlet(np.ones(CLASSES)), 1.5)
+    for scale in (0.1, 1):
+        x = scale * rng.normal(size=len(loss.start))
+        numeric = approx_fprime(x, lambda y: loss(y).gradient, 1e-6)
+        products = np.column_stack([loss(x).curve(unit) for unit in np.eye(len(x))])
+        np.testing.assert_allclose(products, numeric, rtol=1e-4, atol=1e-3)
+
+
 def simulated(
     rng: np.random.Generator, slope: float, lapse: float, neighbours: np.ndarray
 ) -> tuple[HiddenSeeds, Seeds, FeatureField, np.ndarray]:
