@@ -34,7 +34,7 @@ def test_the_file_can_be_read_by_anyone(store: Store) -> None:
     import pandas as pd
 
     store.append(SETTING, 0, RUN)
-    frame = pd.read_csv(store.path)
+    frame = pd.read_csv(store.path, float_precision="round_trip")
     assert frame["case"].tolist() == ["two blocks, or three"] * 2
     assert frame["value"].tolist() == [0.1 + 0.2, 3.0]
 
