@@ -46,6 +46,7 @@ export class Palette {
 
   // The colour of a class at a confidence from 0 to 1.
   of(code, confidence) {
+    if (code < 0) return this.nothing;
     const level = Math.round(confidence * LEVELS), key = code * 100 + level;
     if (!this.cache.has(key)) this.cache.set(key, mixed(this.base(code), this.ground, PALEST * (1 - level / LEVELS)));
     return this.cache.get(key);

@@ -353,8 +353,8 @@ export class GraphMap {
   // Names of classes, moved up or down where they would cover a suggestion or another name.
   drawSpots(pen, inView) {
     const taken = [...this.suggestions.slice(0, 10), ...(this.selected >= 0 ? [this.selected] : [])].map((i) => {
-      const { x, y } = this.at(i);
-      return [x - 10, y - 10, x + 10, y + 10];
+      const { x, y } = this.at(i), half = i === this.selected ? 40 : 10; // its name is below it
+      return [x - half, y - 10, x + half, i === this.selected ? y + 32 : y + 10];
     });
     for (const spot of this.values ? [] : this.spots) {
       const { x, y } = this.sigma.graphToViewport(spot), font = spot.code < 10 ? "bold 13px sans-serif" : "12px sans-serif";
