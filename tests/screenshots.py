@@ -62,6 +62,7 @@ def animation(window: Any) -> None:
             view = View(window, server.address, width=860, height=600).ready()
             view.page.click("#fold-left")
             view.page.mouse.move(2, 2)
+            view.page.evaluate("() => document.activeElement.blur()")
             truth = [topics[int(name)] for name in view.get("isotherm.map.names")]
 
             def frame(milliseconds: int) -> None:

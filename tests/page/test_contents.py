@@ -113,6 +113,7 @@ def test_nothing_is_cut(window: Any, tmp_path: Path, width: int, height: int) ->
                 view.page.click(f"#tab-{tab}")
             assert view.page.is_visible(f"#{tab}"), "a large window shows both at once"
             assert view.get(CUT) == [0, 0]
+            assert view.get(CUT.replace("right", tab))[1] == 0, "nothing is cut at the side"
         view.wait("document.querySelector('#near text')")
         sizes = view.get(
             "[...document.querySelectorAll('#near text')].map((each) => each.getBoundingClientRect().height)"
