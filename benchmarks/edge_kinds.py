@@ -1,8 +1,8 @@
 """Graphs with two kinds of edges: what a useless kind costs, and what a second useful one brings.
 
 The useless kind has as many edges as the graph, between random nodes. The useful one joins each node to the ten nodes
-whose features are nearest. Both are added to graphs of the development half, on which weights of kinds were chosen. The
-figures are means over the graphs of the share of wrong labels among nodes that are not seeds.
+whose features are nearest. Both are added to graphs of the development half, on which the levels were chosen.
+The figures are means over the graphs of the share of wrong labels among nodes that are not seeds.
 """
 
 import warnings

@@ -35,12 +35,12 @@ from isotherm.graphs.csr import (
     undirected,
     with_rows,
 )
-from isotherm.graphs.kinds import EdgeKinds, edge_kinds
 from isotherm.graphs.nodes import Ids, distinct_ids, node_ids, not_in_the_graph, number_ends
 from isotherm.graphs.other_libraries import edge_columns, igraph_ids
 
-if TYPE_CHECKING:  # only graphs of vectors need the search
+if TYPE_CHECKING:  # few graphs have kinds of edges, and only graphs of vectors need the search
     from isotherm.choices import MetricName, WeightsName
+    from isotherm.graphs.kinds import EdgeKinds
     from isotherm.graphs.neighbours import Neighbours
 
 
@@ -148,7 +148,11 @@ class Graph:
         values = edge_weights(weight, len(ends[0]))
         found, positions = number_ends(np.stack(ends, axis=1), None if nodes is None else node_ids(nodes, "nodes"))
         check_size(len(found), directed)
-        kinds = edge_kinds(kind, len(ends[0]))
+        kinds = None
+        if kind is not None:
+            from isotherm.graphs.kinds import edge_kinds
+
+            kinds = edge_kinds(kind, len(ends[0]))
         return cls._from_list(positions[:, 0], positions[:, 1], values, found, directed=directed, kinds=kinds)
 
     @classmethod
@@ -568,7 +572,7 @@ class Graph:
         nodes: Ids,
         *,
         directed: bool,
-        kinds: EdgeKinds | None,
+        kinds: "EdgeKinds | None",
     ) -> Self:
         """A graph from a list of edges between positions."""
         if kinds is None:

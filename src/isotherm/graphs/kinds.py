@@ -19,14 +19,12 @@ class EdgeKinds(NamedTuple):
     codes: NDArray[np.integer]
 
 
-def edge_kinds(kind: Any, edges: int) -> EdgeKinds | None:
-    """One kind per edge, compared as text; None if no kinds are given.
+def edge_kinds(kind: Any, edges: int) -> EdgeKinds:
+    """One kind per edge, compared as text.
 
     >>> edge_kinds(["pays", None, "knows", "pays"], 4)
     EdgeKinds(names=('knows', 'missing', 'pays'), codes=array([2, 1, 0, 2]))
     """
-    if kind is None:
-        return None
     values = flat(kind, "kind")
     if len(values) != edges:
         raise ValueError(f"kind has {len(values)} values for {edges} edges")

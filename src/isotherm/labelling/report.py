@@ -89,7 +89,7 @@ class Report:
             "seconds": ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items()),
         }
         if self.edge_kinds:
-            weights = ", ".join(f"{name} {weight:g}" for name, weight in self.edge_kinds.items())
+            weights = ", ".join(f"{name} {weight:.2g}" for name, weight in self.edge_kinds.items())
             rows["edge kinds"] = f"{weights} (mean weights found by held-out seeds)"
         if len(self.experts) > 1:
             weights = ", ".join(f"{name} {weight:.2f}" for name, weight in self.experts.items())

@@ -1,14 +1,16 @@
-"""Weights of the kinds of edges, chosen by hidden seeds.
+"""Weights of the kinds of edges, found by hidden seeds.
 
-Where edges are of several kinds, some may say much about classes and others nothing. So weights of the kinds are tried:
-the better the probabilities by heat and structure tell the classes of hidden seeds, the better the weights. All kinds
-weigh 1 at first. They are lowered one at a time, those first that it helps most. No weight is 0: a node that only edges
-of a useless kind reach keeps a label.
+Where edges are of several kinds, some may say much about classes and others nothing. So sets of weights are tried: the
+better the probabilities by heat and structure tell the classes of hidden seeds, the better the weights. All kinds weigh
+1 at first. They are lowered one at a time, those first that it helps most. The weight of a kind is the geometric mean
+over all sets that were tried, each of which counts by its likelihood: where few seeds cannot tell kinds apart, their
+weights stay close. No weight is 0: a node that only edges of a useless kind reach keeps a label.
 """
 
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import softmax
 
 from isotherm.engines import engine_of
 from isotherm.equilibrium.options import SolveOptions
@@ -36,13 +38,13 @@ def weigh_kinds(graph: Graph, seeds: Seeds, side: str, options: SolveOptions, ev
     gains = {name: max(trials.score(weights | {name: level}) for level in LEVELS) for name in weights}
     for name in sorted(weights, key=lambda name: -gains[name]):
         weights[name] = max(LEVELS, key=lambda level: trials.score(weights | {name: level}))
-    return graph.weigh_kinds(_scaled(weights))
+    return graph.weigh_kinds(trials.mean())
 
 
 def _scaled(weights: dict[str, float]) -> dict[str, float]:
     """The same weights, the largest of which is 1."""
     largest = max(weights.values())
-    return {name: float(f"{weight / largest:g}") for name, weight in weights.items()}
+    return {name: float(f"{weight / largest:.3g}") for name, weight in weights.items()}
 
 
 class _Trials:
@@ -50,6 +52,8 @@ class _Trials:
 
     def __init__(self, graph: Graph, seeds: Seeds, side: str, options: SolveOptions, evidence: Evidence | None) -> None:
         self.graph, self.seeds, self.side, self.evidence = graph, seeds, side, evidence
+        self.names = [name for name, _ in graph.kinds]
+        self.alike = graph.weigh_kinds(dict.fromkeys(self.names, 1.0))  # decides folds, which are always the same
         self.options = options if options.tol is None else replace(options, tol=max(options.tol, ROUGH_TOL))
         self._known: dict[tuple[float, ...], float] = {}
 
@@ -61,12 +65,18 @@ class _Trials:
             self._known[key] = self._tried(self.graph.weigh_kinds(weights))
         return self._known[key]
 
+    def mean(self) -> dict[str, float]:
+        """The geometric mean of all weights that were tried; each set counts by its likelihood."""
+        tried, scores = np.log(list(self._known)), np.array(list(self._known.values()))
+        mean = np.exp(softmax(scores) @ tried).tolist()
+        return _scaled(dict(zip(self.names, mean, strict=True)))
+
     def _tried(self, graph: Graph) -> float:
         problem = Problem.of_seeds(graph, self.seeds, self.side)
         solution = engine_of(self.options).solve(problem, self.options)
         field = FeatureField.of(graph, self.seeds, solution.temperatures, self.side)
         solve = rough_solver(problem, solution, self.options, field.neighbours)
-        trial = learn(field, self.graph, self.seeds, solve, panel=self._panel(graph)).trial  # folds are always the same
+        trial = learn(field, self.alike, self.seeds, solve, panel=self._panel(graph)).trial
         return float(np.log(trial.probabilities[np.arange(len(trial.codes)), trial.codes]).sum())
 
     def _panel(self, graph: Graph) -> Panel | None:
