@@ -120,3 +120,10 @@ def test_graphs_without_a_table_of_edges(run: Run) -> None:
         status, _, err = run("classify", name, "seeds.csv", "--edge-kind", "type")
         assert status == 2
         assert "--edge-kind" in err
+
+
+def test_without_hidden_seeds_the_summary_says_so(run: Run) -> None:
+    Path("kinds.csv").write_text("from,to,type\nann,bob,friend\nbob,gus,street\n")
+    status, _, err = run("classify", "kinds.csv", "seeds.csv", "--edge-kind", "type", "-o", "labels.csv")
+    assert status == 0
+    assert "friend 1, street 1 (all alike: no seed can be hidden)" in err

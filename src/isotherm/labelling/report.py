@@ -90,7 +90,8 @@ class Report:
         }
         if self.edge_kinds:
             weights = ", ".join(f"{name} {weight:.2g}" for name, weight in self.edge_kinds.items())
-            rows["edge kinds"] = f"{weights} (mean weights found by held-out seeds)"
+            found = "all alike: no seed can be hidden" if self.held_out == 0 else "mean weights found by held-out seeds"
+            rows["edge kinds"] = f"{weights} ({found})"
         if len(self.experts) > 1:
             weights = ", ".join(f"{name} {weight:.2f}" for name, weight in self.experts.items())
             found = "usual weights: no seed can be hidden" if self.held_out == 0 else "weights found by held-out seeds"
