@@ -23,6 +23,7 @@ SUITES = {
     "choice": "benchmarks.choice",
     "directed": "benchmarks.directed",
     "fields": "benchmarks.fields",
+    "edge-kinds": "benchmarks.edge_kinds",
     "many-classes": "benchmarks.many_classes",
     "growth": "benchmarks.growth",
     "classify": "benchmarks.classify",
@@ -40,7 +41,8 @@ SUITES = {
     "backend": "benchmarks.backend",
 }
 EPILOGUE = "How right the labels are is measured by: python -m benchmarks accuracy --help"
-ON_REQUEST = {"billion", "cells", "doubtful", "vectors"}  # minutes to an hour; the first needs 35 GB of disk
+# These take minutes to an hour; the first needs 35 GB of disk.
+ON_REQUEST = {"billion", "cells", "doubtful", "edge-kinds", "vectors"}
 
 
 def run_suite(name: str, scale: float, rounds: int) -> Run:

@@ -17,7 +17,7 @@ from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.errors import Option, ParameterError, muted
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph, as_graph
-from isotherm.labelling.fit import has_probabilities
+from isotherm.labelling.fit import has_probabilities, why_heat_alone
 from isotherm.labelling.rules import DECISIONS, RULES, Rule
 from isotherm.labelling.settings import Settings
 from isotherm.probability.calibration import CalibrationWarning
@@ -77,6 +77,8 @@ class NodeClassifier(GraphClassifier):
         How temperatures become probabilities.
     experts_ : dict
         The weight of heat, features and other evidence, found by hidden seeds; see docs/evidence.md.
+    kind_weights_ : dict
+        The mean weight of the edges of each kind, found by hidden seeds; empty if edges are of one kind.
     column_influence_ : dict
         For each column of the features, its share of what moves each expert; see docs/evidence.md.
     rule_ : str
@@ -163,6 +165,9 @@ class NodeClassifier(GraphClassifier):
             settings = self.settings
             graph, seeds = self._graph_and_seeds(X, y, seed_weight)
             known = self._read_evidence(features, evidence, graph, seeds, feature_table)
+            if graph.kinds:
+                graph = self._weighed(graph, seeds, known)
+                known = None if known is None else known.on(graph)
             self.seed_columns_ = {}
             self.feature_source_ = _described(known)
             return self._fit(graph, seeds, settings, progress, evidence=known)
@@ -187,6 +192,17 @@ class NodeClassifier(GraphClassifier):
         """
         return self._update(add, remove, progress, features)
 
+    def _weighed(self, graph: Graph, seeds: Seeds, evidence: Evidence | None) -> Graph:
+        """The graph with a weight for each kind of edges."""
+        settings = self.settings
+        if not has_probabilities(graph, seeds, settings):
+            raise ParameterError(
+                f"kinds of edges cannot be weighed here, since {why_heat_alone(seeds)}: leave them out"
+            )
+        from isotherm.probability.kind_weights import weigh_kinds  # few graphs have kinds
+
+        return weigh_kinds(graph, seeds, settings.side, settings.solving, evidence)
+
     def _read_evidence(
         self, features: Any, evidence: Any, graph: Graph, seeds: Seeds, how: "FeatureTable | None" = None
     ) -> Evidence | None:
@@ -194,7 +210,7 @@ class NodeClassifier(GraphClassifier):
             return read_evidence(features, evidence, graph, seeds, how)
         if features is None and (evidence is None or isinstance(evidence, str | Evidence)):  # as by default
             return None
-        reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
+        reason = why_heat_alone(seeds)
         raise ParameterError(f"features and evidence cannot be used here, since {reason}: leave them out")
 
     def _evidence_for(self, seeds: Seeds, features: Any = None) -> Evidence | None:
@@ -256,6 +272,11 @@ class NodeClassifier(GraphClassifier):
 
         found = Influence.of(self._fitted)
         return {} if found is None else found.shares
+
+    @property
+    def kind_weights_(self) -> dict[str, float]:
+        """The mean weight of the edges of each kind, by its name."""
+        return dict(self._fitted.graph.kind_weights or {})
 
     @property
     def experts_(self) -> dict[str, float]:

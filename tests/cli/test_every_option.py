@@ -102,6 +102,7 @@ PROBES = {
     "--decimal": probe("--decimal", ",", others="--edges commas.csv"),
     "--delimiter": probe("--delimiter", ";"),
     "--directed": probe("--directed", others="--side source"),
+    "--edge-kind": probe("--edge-kind", "weight"),
     "--edges": probe("--edges", "more-edges.csv"),
     "--encoding": probe("--encoding", "utf-16"),
     "--engine": probe("--engine", "dask"),

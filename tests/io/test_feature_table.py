@@ -13,6 +13,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import OneHotEncoder
 
 import isotherm as iso
+from isotherm.io.errors import FileWarning
+from isotherm.io.node_rows import read_node_features
 from isotherm.io.number_styles import find_style
 
 N = 60
@@ -213,3 +215,39 @@ def test_vectors_beside_other_columns_have_length_one_on_average() -> None:
 
 def test_a_table_that_was_not_fitted_shows_its_parameters() -> None:
     assert str(iso.FeatureTable(text="note")) == "FeatureTable(text='note')"
+
+
+def test_times_of_a_zone_are_those_of_greenwich() -> None:
+    """Pandas keeps such a column as objects; NumPy would warn about each of them."""
+    naive = pd.Series(pd.date_range("2024-01-01", periods=6, freq="7D"))
+    zoned = naive.dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo")
+    frames = [
+        {"when": naive},
+        {"when": zoned},
+        {"when": zoned.astype(object)},
+        {"when": [each.to_pydatetime() for each in zoned]},
+    ]
+    first, *others = [iso.FeatureTable().fit_transform(pd.DataFrame(frame)).toarray() for frame in frames]
+    for found in others:
+        np.testing.assert_allclose(found, first)
+
+
+def test_a_table_of_ids_alone_is_refused() -> None:
+    graph = iso.Graph.from_edges(["a", "b"], ["b", "c"])
+    with pytest.raises(ValueError, match="there is none besides ids"):
+        iso.NodeClassifier().fit(graph, {"a": 0, "c": 1}, features=pd.DataFrame({"account": ["a", "b", "c"]}))
+
+
+def test_ids_are_found_in_a_column_though_rows_were_dropped_or_joined() -> None:
+    """What pandas leaves as the index then counts rows of other tables, and has no node."""
+    names = [f"{place:03d}" for place in range(30)]
+    graph = iso.Graph.from_edges(names, [*names[1:], names[0]])
+    table = pd.DataFrame({"account": names, "size": np.arange(30.0) % 7, "country": ["DE", "FR", "US"] * 10})
+    expected = read_node_features(table, graph).rows.toarray()
+    parts = pd.concat([table[:10], table[10:].reset_index(drop=True)])
+    np.testing.assert_array_equal(read_node_features(parts, graph).rows.toarray(), expected)
+    some = pd.concat([table[table["size"] > 1], table[:1].assign(account="nobody")])
+    with pytest.warns(FileWarning, match="1 of 21 rows are no nodes"):
+        read_node_features(some, graph)
+    by_index = parts.set_index("account")
+    np.testing.assert_array_equal(read_node_features(by_index, graph).rows.toarray(), expected)

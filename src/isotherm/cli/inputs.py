@@ -72,7 +72,7 @@ ON_WORKERS = {
 }
 EDGES_ONLY = {  # options that a table of vectors has no use for
     *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
-    *("edges", "max_graph_memory", "neighbors_key", "side", "nodes"),
+    *("edges", "max_graph_memory", "neighbors_key", "edge_kind", "side", "nodes"),
 }
 
 
@@ -153,7 +153,7 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
     graph = graph_file.graph
     layouts = {_name(edges): FileRead(graph_file.layout, graph.nodes[0]), **_layouts(matched)}
     layouts |= {} if features is None else {features.name: FileRead(features.layout)}
-    counted = graph.weighted and graph_file.layout.roles.get("weight", ...) is None
+    counted = graph.weighted and not graph.kinds and graph_file.layout.roles.get("weight", ...) is None
     return Files(graph, matched.known, seeds, layouts, matched.files[0].layout, vectors, counted, features)
 
 
@@ -230,9 +230,8 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
     from isotherm.graphs.packed import is_packed
     from isotherm.io import read_graph_file
 
-    for name in (
-        {"thousands", "decimal", "max_graph_memory"}.intersection(changed_options(reading)) if is_packed(edges) else ()
-    ):
+    unread = {"thousands", "decimal", "max_graph_memory", "edge_kind"}
+    for name in unread.intersection(changed_options(reading)) if is_packed(edges) else ():
         raise UsageError(f"{edges} is packed, and is mapped instead of read: {leave_out(name)}")
     with usage_errors():
         paths = [edges, *reading.edges] if reading.edges else edges
@@ -369,7 +368,7 @@ def check_options(fitting: Fitting) -> None:
         other, given = needs.get(name, ("", True))
         if not given:
             raise UsageError(f"{option_name(name)} is for {other}: add that, or {leave_out(name)}")
-        if name in ("class_weight", "class_sizes", "features", "evidence") and not by_probability:
+        if name in ("class_weight", "class_sizes", "features", "evidence", "edge_kind") and not by_probability:
             why = f"is for probabilities, and --rule {fitting.rule} goes by temperatures alone"
             raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule balanced")
         if name in ("stop", "open_share", "no_confidence") and by_probability:
@@ -446,8 +445,8 @@ def connect_to_cluster(solving: Solving) -> None:
 
 def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
     """Read a graph and its seeds, and say what a fit on them will take."""
-    if fitting.table.features is not None:
-        raise UsageError(f"--estimate does not know what features take: {leave_out('features')}")
+    for name in {"features", "edge_kind"}.intersection(changed_options(fitting)):
+        raise UsageError(f"--estimate does not know what {option_name(name)} takes: {leave_out(name)}")
     edges, seeds = names
     files = read_files(edges, seeds, fitting, job)
     from isotherm.labelling.estimate import estimate_fit

@@ -248,6 +248,9 @@ class Reading(LabelReading, EdgeReading):
     max_graph_memory: Annotated[
         str | None, option("Memory for the graph, such as 4GB; by default what is free.", "SIZE")
     ] = None
+    edge_kind: Annotated[
+        Column, option("Column of kinds of edges; hidden seeds find a weight for each kind.", "COL")
+    ] = None
     neighbors_key: Annotated[str | None, option("In .h5ad files, which neighbour graph of the cells.", "NAME")] = None
 
     def for_labels(self) -> dict[str, Any]:
@@ -260,7 +263,8 @@ class Reading(LabelReading, EdgeReading):
 
         most = None if self.max_graph_memory is None else in_bytes(self.max_graph_memory, "--max-graph-memory")
         given = {name: value for name, value in self.for_edges().items() if name != "format"}
-        return Options(**given, max_memory=most, id=id_column, neighbors_key=self.neighbors_key)
+        given |= {name: getattr(self, name) for name in ("neighbors_key", "edge_kind")}
+        return Options(**given, max_memory=most, id=id_column)
 
 
 @Parameter(name="*", group=READING)

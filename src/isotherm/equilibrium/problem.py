@@ -49,6 +49,9 @@ class Problem:
     side: str = "both"  # how a directed graph is read: see ``lifting.py``, and ``along.py`` for "along"
     source: Doubles | None = None  # (n, columns) inflow F of heat at each node, without effect at the boundary
 
+    def __post_init__(self) -> None:
+        self.graph.check_one_kind()
+
     @classmethod
     def of(
         cls,

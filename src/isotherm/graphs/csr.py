@@ -61,6 +61,12 @@ class Csr(NamedTuple):
         """The same with weights of another type."""
         return self if self.weights is None else self._replace(weights=self.weights.astype(dtype, copy=False))
 
+    def of_mean(self, mean: float) -> "Csr":
+        """The same with weights in another unit, in which they have this mean."""
+        weights = np.ones(self.entries) if self.weights is None else self.weights
+        present = float(weights.mean(dtype=np.float64)) if self.entries else 1.0
+        return self._replace(weights=weights * (mean / present))
+
     def to_scipy(self) -> csr_array:
         """The same square matrix for SciPy, on the same memory where SciPy allows it."""
         data = np.ones(self.entries) if self.weights is None else self.weights
@@ -235,6 +241,16 @@ def both_ways(csr: Csr) -> Csr:
            [0., 1., 0.]], dtype=float32)
     """
     return Csr(*kernels.active.add_transpose(*csr, kernels.thread_count()))
+
+
+def summed(parts: list[Csr], n: int) -> Csr:
+    """The sum of matrices with n rows."""
+    return _csr(sum((part.to_scipy() for part in parts), start=csr_array((n, n))))
+
+
+def with_rows(csr: Csr, count: int) -> Csr:
+    """The same matrix with so many empty rows and columns more."""
+    return csr._replace(indptr=np.concatenate([csr.indptr, np.full(count, csr.indptr[-1])]))
 
 
 def locked(values: NDArray[Any]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ is empty.
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm import kernels
+from isotherm.errors import ParameterError
 from isotherm.graphs.colours import colour_nodes
 from isotherm.graphs.csr import (
     Csr,
@@ -29,14 +30,17 @@ from isotherm.graphs.csr import (
     locked,
     read_matrix,
     read_only,
+    summed,
     tidy,
     undirected,
+    with_rows,
 )
 from isotherm.graphs.nodes import Ids, distinct_ids, node_ids, not_in_the_graph, number_ends
 from isotherm.graphs.other_libraries import edge_columns, igraph_ids
 
-if TYPE_CHECKING:  # only graphs of vectors need the search
+if TYPE_CHECKING:  # few graphs have kinds of edges, and only graphs of vectors need the search
     from isotherm.choices import MetricName, WeightsName
+    from isotherm.graphs.kinds import EdgeKinds
     from isotherm.graphs.neighbours import Neighbours
 
 
@@ -64,12 +68,18 @@ class Graph:
         Whether ``csr`` holds arcs.
     n_rows : int or None
         For a graph from a biadjacency matrix, ``nodes[:n_rows]`` are its rows and the others its columns.
+    kinds : tuple of (str, Csr)
+        The edges of each kind, by name, if there are several; ``csr`` is their sum. `NodeClassifier` weighs them.
+    kind_weights : dict or None
+        The mean weight of the edges of each kind, for a graph that `weigh_kinds` made.
     """
 
     csr: Csr
     nodes: Ids
     directed: bool = False
     n_rows: int | None = None
+    kinds: tuple[tuple[str, Csr], ...] = ()
+    kind_weights: dict[str, float] | None = None
     is_packed: ClassVar[bool] = False  # whether the arrays are mapped from a folder
 
     def __post_init__(self) -> None:
@@ -77,11 +87,12 @@ class Graph:
         object.__setattr__(self, "nodes", locked(self.nodes))
 
     def __reduce__(self) -> tuple[type[Self], tuple[object, ...]]:
-        return type(self), (self.csr, self.nodes, self.directed, self.n_rows)
+        return type(self), (self.csr, self.nodes, self.directed, self.n_rows, self.kinds, self.kind_weights)
 
     def __repr__(self) -> str:
         kinds = {"directed": self.directed, "bipartite": self.n_rows is not None, "weighted": self.weighted}
-        counts = f"{self.n_nodes} nodes, {self.n_edges} edges"
+        of_kinds = f" of {len(self.kinds)} kinds" if self.kinds else ""
+        counts = f"{self.n_nodes} nodes, {self.n_edges} edges{of_kinds}"
         return f"<Graph: {', '.join([counts, *(kind for kind, holds in kinds.items() if holds)])}>"
 
     def _repr_html_(self) -> str:
@@ -103,6 +114,7 @@ class Graph:
         *,
         directed: bool = False,
         nodes: Iterable[Any] | None = None,
+        kind: Iterable[Any] | None = None,
     ) -> Self:
         """A graph from a list of edges.
 
@@ -118,6 +130,9 @@ class Graph:
         nodes : list, array or Series, optional
             All ids, each once, in the order that ``graph.nodes`` is to have; nodes without edges may be among them.
             By default the ids of the edges in order of first appearance, edge by edge, source before target.
+        kind : list, array or Series, optional
+            The kind of each edge, such as "card" or "address": `NodeClassifier` finds a weight for each kind; see
+            docs/evidence.md. Kinds are compared as text, and edges without one are of the kind "missing".
 
         Examples
         --------
@@ -133,8 +148,12 @@ class Graph:
         values = edge_weights(weight, len(ends[0]))
         found, positions = number_ends(np.stack(ends, axis=1), None if nodes is None else node_ids(nodes, "nodes"))
         check_size(len(found), directed)
-        entries = assembled(positions[:, 0], positions[:, 1], values, found)
-        return cls._from_entries(entries, found, directed=directed)
+        kinds = None
+        if kind is not None:
+            from isotherm.graphs.kinds import edge_kinds
+
+            kinds = edge_kinds(kind, len(ends[0]))
+        return cls._from_list(positions[:, 0], positions[:, 1], values, found, directed=directed, kinds=kinds)
 
     @classmethod
     def from_pandas(
@@ -146,6 +165,7 @@ class Graph:
         *,
         directed: bool = False,
         nodes: Iterable[Any] | None = None,
+        kind: Any = None,
     ) -> Self:
         """A graph from a pandas or polars data frame with a row for each edge.
 
@@ -157,6 +177,8 @@ class Graph:
             The names of its columns. Without a column named "weight", all edges weigh one; any other name must exist.
         directed, nodes
             As in `from_edges`.
+        kind
+            The name of the column of kinds of edges, if there are several; see `from_edges`.
 
         Examples
         --------
@@ -165,7 +187,8 @@ class Graph:
         >>> Graph.from_pandas(payments, "payer", "payee", "amount")
         <Graph: 3 nodes, 2 edges, weighted>
         """
-        return cls.from_edges(*edge_columns(frame, source, target, weight), directed=directed, nodes=nodes)
+        columns = edge_columns(frame, source, target, weight, kind)
+        return cls.from_edges(**columns, directed=directed, nodes=nodes)
 
     from_polars = from_pandas
 
@@ -348,8 +371,43 @@ class Graph:
             new = [int(node) for node in new]
         nodes = node_ids([*self.nodes.tolist(), *new], "nodes")
         check_size(len(nodes), self.directed)
-        indptr = np.concatenate([self.csr.indptr, np.full(len(new), self.csr.indptr[-1])])
-        return Graph(self.csr._replace(indptr=indptr), nodes, self.directed)
+        kinds = tuple((name, with_rows(csr, len(new))) for name, csr in self.kinds)
+        return Graph(with_rows(self.csr, len(new)), nodes, self.directed, kinds=kinds)
+
+    def weigh_kinds(self, weights: Mapping[str, float] | None = None) -> "Graph":
+        """One graph of all kinds of edges, which any method takes.
+
+        Parameters
+        ----------
+        weights : mapping, optional
+            The mean weight that the edges of each kind are to have, such as ``{"card": 1.0, "address": 0.1}``; a kind
+            with 0 is left out. By default the weights of edges are those that were given, whatever their kind.
+
+        Examples
+        --------
+        >>> graph = Graph.from_edges([1, 1, 2], [2, 3, 3], kind=["card", "address", "card"])
+        >>> graph
+        <Graph: 3 nodes, 3 edges of 2 kinds>
+        >>> graph.weigh_kinds({"card": 1.0, "address": 0.1}).degrees
+        array([1.1, 2. , 1.1])
+        """
+        if weights is None:
+            return Graph(self.csr, self.nodes, self.directed) if self.kinds else self
+        names = [name for name, _ in self.kinds]
+        if set(weights) != set(names):
+            given, there = (", ".join(sorted(map(str, each))) or "none" for each in (weights, names))
+            raise ParameterError(f"there are weights for the kinds {given}, but the kinds of edges are {there}")
+        if not all(0 <= weight < np.inf for weight in weights.values()):
+            raise ParameterError("weights of kinds must be finite and not negative")
+        csr = summed([csr.of_mean(weights[name]) for name, csr in self.kinds if weights[name]], len(self.nodes))
+        csr = csr._replace(weights=None if csr.weights is None else checked_entries(csr, csr.weights, self.nodes))
+        return Graph(csr, self.nodes, self.directed, kind_weights=dict(weights))
+
+    def check_one_kind(self) -> None:
+        """Refuse a graph with several kinds of edges, where nothing finds weights for them."""
+        if self.kinds:
+            why = "the graph has edges of several kinds, for which only NodeClassifier finds weights"
+            raise ParameterError(f"{why}: give graph.weigh_kinds(), or weigh_kinds with a weight for each")
 
     @property
     def n_nodes(self) -> int:
@@ -504,6 +562,29 @@ class Graph:
         from isotherm.graphs.packed import open_packed
 
         return open_packed(path, verify=verify)
+
+    @classmethod
+    def _from_list(
+        cls,
+        source: NDArray[np.integer],
+        target: NDArray[np.integer],
+        weights: NDArray[Any] | None,
+        nodes: Ids,
+        *,
+        directed: bool,
+        kinds: "EdgeKinds | None",
+    ) -> Self:
+        """A graph from a list of edges between positions."""
+        if kinds is None:
+            return cls._from_entries(assembled(source, target, weights, nodes), nodes, directed=directed)
+        found = []
+        for code, name in enumerate(kinds.names):
+            own = kinds.codes == code
+            entries = assembled(source[own], target[own], None if weights is None else weights[own], nodes)
+            found.append((name, read_only(cls._from_entries(entries, nodes, directed=directed).csr)))
+        csr = summed([csr for _, csr in found], len(nodes))
+        csr = csr._replace(weights=None if csr.weights is None else checked_entries(csr, csr.weights, nodes))
+        return cls(csr, nodes, directed, kinds=tuple(found))
 
     @classmethod
     def _from_entries(

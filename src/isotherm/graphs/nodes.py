@@ -56,8 +56,8 @@ def factorised(ids: Ids) -> tuple[Ids, NDArray[np.int64]]:
         codes = np.fromiter(map(positions.__getitem__, ids.tolist()), dtype=np.int64, count=len(ids))
     except TypeError as error:
         raise TypeError(f"node ids must be hashable: {error}") from None
-    if any(map(_is_missing, positions)):
-        raise ValueError(f"{next(filter(_is_missing, positions))!r} cannot be the id of a node")
+    if any(map(is_missing, positions)):
+        raise ValueError(f"{next(filter(is_missing, positions))!r} cannot be the id of a node")
     return node_ids(positions, "nodes"), codes
 
 
@@ -84,7 +84,8 @@ def distinct_ids(nodes: Ids) -> Ids:
     return distinct
 
 
-def _is_missing(node: Any) -> bool:
+def is_missing(node: Any) -> bool:
+    """Whether a value is None, NaN or the like."""
     try:
         return node is None or bool(node != node)
     except TypeError:  # pandas.NA has no truth value

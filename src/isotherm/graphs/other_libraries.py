@@ -13,18 +13,16 @@ USUAL_WEIGHT = "weight"
 MOST_SHOWN = 8  # column names in an error
 
 
-def edge_columns(
-    frame: Any, source: Any, target: Any, weight: Any
-) -> tuple[Iterable[Any], Iterable[Any], Iterable[Any] | None]:
-    """The columns of sources, targets and weights; a column named "weight" may be missing, others may not."""
-    names = list(frame.columns)
-    for role, name in (("source", source), ("target", target), ("weight", weight)):
-        optional = role == "weight" and name in (None, USUAL_WEIGHT)
+def edge_columns(frame: Any, source: Any, target: Any, weight: Any, kind: Any = None) -> dict[str, Any]:
+    """The columns of sources, targets, weights and kinds, by role; "weight" may be missing, other names may not."""
+    names, picks = list(frame.columns), {"source": source, "target": target, "weight": weight, "kind": kind}
+    for role, name in picks.items():
+        optional = (role == "weight" and name in (None, USUAL_WEIGHT)) or (role == "kind" and name is None)
         if name not in names and not optional:
             shown = ", ".join(map(repr, names[:MOST_SHOWN])) + ", ..." * (len(names) > MOST_SHOWN)
             message = "the data frame has no column for {given}: it has {shown}"
             raise ParameterError(message, given=Option(role, name), shown=shown)
-    return _column(frame, source), _column(frame, target), _column(frame, weight) if weight in names else None
+    return {role: _column(frame, name) for role, name in picks.items() if name in names}
 
 
 def _column(frame: Any, name: Any) -> Iterable[Any]:

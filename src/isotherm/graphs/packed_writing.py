@@ -155,6 +155,7 @@ def writing_folder(target: Path, *, force: bool = False) -> AbstractContextManag
 
 def pack(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Write a graph as a folder; see :meth:`isotherm.Graph.pack`."""
+    graph.check_one_kind()
     target = Path(path)
     order, kind = _ascending(graph)
     csr = graph.csr if order is None else _permuted(graph.csr, order)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from isotherm.errors import Option
 from isotherm.files import FileError
+from isotherm.graphs.kinds import MISSING
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import Column, Layout, Options, Values
 from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED
@@ -45,6 +46,7 @@ class EdgeBatch(NamedTuple):
     target: "pl.Series"
     weight: Floats | None
     place: Callable[[int], str]
+    kind: "pl.Series | None" = None  # the kind of each edge, as text
 
 
 class Table(ABC):
@@ -150,6 +152,14 @@ def checked_weights(path: str, batch: Batch, options: Options = Options(), name:
         row = (~fine.fill_null(value=False)).arg_max() or 0
         raise _bad_weight(path, batch.place(row), given[row], name)
     return weights
+
+
+def kinds_as_text(batch: Batch) -> "pl.Series":
+    """A column of kinds of edges; a gap is a kind of its own."""
+    import polars as pl
+
+    column = batch.frame["edge_kind"].cast(pl.String).str.strip_chars()
+    return column.replace("", MISSING).fill_null(MISSING)
 
 
 def _bad_weight(path: str, place: str, value: Any, name: str | None = None) -> FileError:

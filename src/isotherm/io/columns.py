@@ -219,7 +219,7 @@ MOST_LABELS = 50  # classes in a column that is taken for labels by its values
 
 
 def edge_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequence[Values] = ()) -> Roles:
-    """The columns of source, target and weight.
+    """The columns of source, target and weight, and that of kinds of edges if it is picked.
 
     Columns that the caller picks are taken. Otherwise source and target are a pair of names such as source and target
     or from and to. If there is no such pair, they are the first two free columns, but not in a wide table with names,
@@ -233,15 +233,16 @@ def edge_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequen
     ['col 2 (from)', 'col 3 (to)', 'col 4 (w)']
     """
     table = _Table(path, names, picks, values)
-    source, target = (table.picked(end) for end in ("source", "target"))
-    pick = picks.get("weight")
+    source, target, kind = (table.picked(role) for role in ("source", "target", "edge_kind"))
+    pick, taken = picks.get("weight"), {source, target, kind}
     if pick is None:
-        weight = table.third_if_numeric({source, target}) if table.bare else named(names, WEIGHTS, {source, target})
+        weight = table.third_if_numeric(taken) if table.bare else named(names, WEIGHTS, taken)
     else:
         weight = None if pick is False else table.picked("weight")
     if source is None or target is None:
-        source, target = table.pair({"source": source, "target": target}, {weight}, _pairs(names, source, target))
-    return table.distinct({"source": source, "target": target, "weight": weight})
+        source, target = table.pair({"source": source, "target": target}, {weight, kind}, _pairs(names, source, target))
+    found = {"source": source, "target": target, "weight": weight}
+    return table.distinct(found if kind is None else found | {"edge_kind": kind})
 
 
 def seed_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequence[Values] = ()) -> Roles:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from isotherm.errors import Option, muted, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
-from isotherm.graphs.csr import assembled, check_size, edge_weights
+from isotherm.graphs.csr import check_size, edge_weights
+from isotherm.graphs.kinds import EdgeKinds, check_number
 from isotherm.graphs.packed import is_packed
-from isotherm.io.batches import Batch, EdgeBatch, Floats, ahead, checked_ids, checked_weights
+from isotherm.io.batches import Batch, EdgeBatch, Floats, ahead, checked_ids, checked_weights, kinds_as_text
 from isotherm.io.columns import edge_roles, unused_numbers
 from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.file_layout import Layout, Options, Values
@@ -28,7 +29,7 @@ from isotherm.io.streams import COMPRESSIONS, Input, Progress
 from isotherm.io.tables import open_table
 
 if TYPE_CHECKING:
-    pass
+    import polars as pl
 
 TABLES = (*TEXTUAL, "parquet", "arrow")
 SUFFIXES = {suffix for name in TABLES for suffix in FORMATS[name].suffixes}
@@ -44,6 +45,7 @@ class Edges(NamedTuple):
     weight: Floats | None  # (m,) or None
     nodes: NDArray[Any]  # (n,) ids in order of first appearance, row by row, source before target
     layout: Layout  # which columns these are
+    kinds: EdgeKinds | None = None  # (m,) or None
 
 
 class EdgeTable(NamedTuple):
@@ -81,13 +83,14 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     budget.check(edges=height or 0, weighted=weighted)
     ends = _Ends(_rows_at_most(file) if height is None else height)
     nodes = edges = 0
-    ids, weights, book = [], list[Any](), Codebook()
+    ids, weights, book, kinds = [], list[Any](), Codebook(), _Kinds()
     hashed = ((batch, book.hashes(batch.source, batch.target)) for batch in batches)
     for batch, first in ahead(_numbered(book, ahead(hashed), ends)):
         nodes, edges = nodes + len(first), edges + len(batch.source)
         budget.check(nodes=nodes, edges=edges, weighted=weighted)
         ids.append(ids_at(file.name, batch, first).to_numpy())  # a Series would keep the texts of its batch alive
         weights.append(batch.weight)
+        kinds.add(batch.kind)
     if not ids:
         raise FileError(f"{file.name} has no rows, so no edges")
     weight = np.concatenate(weights) if weighted else None
@@ -95,15 +98,41 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     if found.dtype == object:
         warn_about_twins(file.name, book.twins(found))
     source, target = ends.all()
-    return Edges(source, target, weight, found, layout)
+    return Edges(source, target, weight, found, layout, kinds.all())
 
 
 def built(edges: Edges, *, directed: bool) -> Graph:
     """The graph of these edges."""
     check_size(len(edges.nodes), directed)
     weights = edge_weights(edges.weight, len(edges.source))
-    entries = assembled(edges.source, edges.target, weights, edges.nodes)
-    return Graph._from_entries(entries, edges.nodes, directed=directed)
+    ends = edges.source, edges.target
+    return Graph._from_list(*ends, weights, edges.nodes, directed=directed, kinds=edges.kinds)
+
+
+class _Kinds:
+    """The kinds of edges, batch by batch."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self._parts: list[NDArray[np.int8]] = []
+
+    def add(self, kinds: "pl.Series | None") -> None:
+        """The kinds of further edges, as text."""
+        if kinds is None:
+            return
+        names = kinds.unique().to_list()
+        check_number({*self._codes, *names}, Option("edge_kind"))
+        for name in names:
+            self._codes.setdefault(name, len(self._codes))
+        self._parts.append(kinds.replace_strict(self._codes).to_numpy().astype(np.int8))
+
+    def all(self) -> EdgeKinds | None:
+        """The names in ascending order, and the kind of each edge; None if there are no kinds."""
+        if not self._parts:
+            return None
+        names = sorted(self._codes)
+        ranks = np.argsort([self._codes[name] for name in names]).astype(np.int8)
+        return EdgeKinds(tuple(names), ranks[np.concatenate(self._parts)])
 
 
 def _check_decimal_sign(path: str, values: Sequence[Values], layout: Layout) -> None:
@@ -162,7 +191,8 @@ def _checked(path: str, batches: Iterator[Batch], options: Options, layout: Layo
             held = f"the source column holds {source.dtype} and the target column {target.dtype}"
             raise FileError(f"{path}: {held}; both must be text, or both integers")
         weight = checked_weights(path, batch, options, name) if "weight" in batch.frame.columns else None
-        yield EdgeBatch(source, target, weight, batch.place)
+        kind = kinds_as_text(batch) if "edge_kind" in batch.frame.columns else None
+        yield EdgeBatch(source, target, weight, batch.place, kind)
 
 
 def _numbered(

@@ -8,7 +8,7 @@ of which the squares add up to about 1 on average, so that every column of the t
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
@@ -223,7 +223,8 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_any(self, reasons: Mapping[str, str]) -> None:
         if not self.encoders_:
-            listed = "; ".join(f"{shorten(name)}: {why}" for name, why in list(reasons.items())[:MOST_SHOWN])
+            found = (f"{shorten(name)}: {why}" for name, why in list(reasons.items())[:MOST_SHOWN])
+            listed = "; ".join(found) or "there is none besides ids"
             message = "no column of the table can be used ({listed}): name some with {columns}"
             raise ParameterError(message, listed=listed, columns=Option("feature_columns"))
 
@@ -354,12 +355,20 @@ def raw_column(name: str, values: Any) -> Raw:
     return _from_objects(name, array.tolist())
 
 
+def _without_zone(item: Any) -> date | None:
+    """A date or a time; that of a time zone becomes the one in Greenwich, which NumPy can store."""
+    if is_none(item):
+        return None
+    zoned = isinstance(item, datetime) and item.tzinfo is not None
+    return item.astimezone(UTC).replace(tzinfo=None) if zoned else item
+
+
 def _from_objects(name: str, items: list[Any]) -> Raw:
     known = [item for item in items if not is_none(item)]
     if known and all(isinstance(item, Real | Decimal) and not isinstance(item, bool | np.bool_) for item in known):
         return Raw(NUMBER, _finite(name, np.array([np.nan if is_none(item) else float(item) for item in items])))
     if known and all(isinstance(item, date) for item in known):  # a datetime is a date too
-        return Raw(DATE, _from_times(np.array([None if is_none(item) else item for item in items], "datetime64[us]")))
+        return Raw(DATE, _from_times(np.array([_without_zone(item) for item in items], "datetime64[us]")))
     if known and all(isinstance(item, Sequence | np.ndarray) and not isinstance(item, str) for item in known):
         return Raw(VECTOR, _finite(name, _vectors(name, items)))
     return Raw(TEXT, _objects([_text(item) for item in items]))

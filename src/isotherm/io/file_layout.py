@@ -26,11 +26,13 @@ class Options:
     thousands: bool = False
     decimal: str | None = None
     neighbors_key: str | None = None
+    edge_kind: Pick = None
 
     @property
     def picks(self) -> dict[str, Pick | bool]:
         """The columns that were asked for, by role."""
-        return {"source": self.source, "target": self.target, "weight": self._inside_abs or self.weight}
+        ends = {"source": self.source, "target": self.target}
+        return ends | {"weight": self._inside_abs or self.weight, "edge_kind": self.edge_kind}
 
     @property
     def absolute(self) -> bool:
@@ -71,8 +73,8 @@ class Layout:
     format
         One of `isotherm.io.FORMATS`.
     roles
-        The column of each role that a table has: source, target and weight, or node and label. None for a weight
-        that is absent or ignored.
+        The column of each role that a table has: source, target and weight, perhaps edge_kind; or node and label.
+        None for a weight that is absent or ignored.
     header, delimiter
         Of delimited text; None for other formats.
     first_id

@@ -52,6 +52,7 @@ def read_graph(
     decimal: str | None = None,
     nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
     neighbors_key: str | None = None,
+    edge_kind: Pick = None,
     max_graph_memory: int | None = None,
     progress: Progress | None = None,
 ) -> Graph:
@@ -106,6 +107,8 @@ def read_graph(
         Further nodes, which may have no edges: their ids, or a table of them.
     neighbors_key
         In h5ad files, which neighbour graph, as scanpy calls it.
+    edge_kind
+        Of tables, the column that has the kind of each edge; `NodeClassifier` finds a weight for each kind.
     max_graph_memory
         The bytes that the graph may take, estimated from the numbers of nodes and edges; by default what is free, also
         in the container of this process. A larger graph is refused before it takes them.
@@ -139,6 +142,7 @@ def read_graph(
         thousands,
         decimal,
         neighbors_key,
+        edge_kind,
     )
     read = with_nodes(read_graph_file(path, options, format=format, progress=progress), nodes)
     LOGGER.info("%s: %s; %s", path, read.layout, read.graph)
@@ -261,7 +265,7 @@ def _check_no_cells(file: Input, options: Options) -> None:
 
 
 def _check_no_columns(file: Input, known: Format, options: Options) -> None:
-    for name in ("source", "target", "delimiter", "header"):
+    for name in ("source", "target", "delimiter", "header", "edge_kind"):
         if getattr(options, name) is not None:
             message = "{path}: {option} is for tables, not for {format} files; leave it out"
             raise FileError(message, path=file.name, option=Option(name), format=known.name)

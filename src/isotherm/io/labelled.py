@@ -84,6 +84,7 @@ def read_labelled(
     decimal: str | None = None,
     nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
     neighbors_key: str | None = None,
+    edge_kind: Pick = None,
     max_graph_memory: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[Graph, dict[Any, Any] | Seeds]:
@@ -101,7 +102,9 @@ def read_labelled(
     seeds
         The known labels, as for `read_seeds`; of several files, the last one that names a node counts. By default the
         labels are read from the file of the graph, if its format has them.
-    directed, source, target, weight, thousands, decimal, nodes, neighbors_key, id, max_graph_memory, progress
+    directed, source, target, weight, thousands, decimal, nodes, neighbors_key, edge_kind, id
+        As for `read_graph`.
+    max_graph_memory, progress
         As for `read_graph`.
     node, label, probability, several, unknown, normalise_labels
         As for `read_seeds`.
@@ -171,6 +174,7 @@ def read_labelled(
         thousands,
         decimal,
         neighbors_key,
+        edge_kind,
     )
     read = with_nodes(read_graph_file(edges, how, format=format, progress=progress), nodes)
     found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")

@@ -107,7 +107,7 @@ def split_ids(table: Any, graph: Graph, name: Option) -> tuple[Sequence[Any] | N
         return None, table
     columns = columns_of(table)
     place = next((list(columns).index(each) for each in ID_COLUMNS if each in columns), None)
-    if place is None and not _has_other_index(table):
+    if place is None and not _index_has_nodes(table, graph):
         place = id_place(list(columns), list(columns.values()), graph, taken=set())
         if place is not None and not _any_node(list(columns.values())[place], graph):
             place = None
@@ -120,9 +120,10 @@ def _any_node(column: Any, graph: Graph) -> bool:
     return len(matched_rows(listed(column), node_texts(graph)).rows) > 0
 
 
-def _has_other_index(table: Any) -> bool:
-    """Whether this is a data frame of pandas whose index does not just count rows."""
-    return hasattr(table, "iloc") and type(table.index).__name__ != "RangeIndex"
+def _index_has_nodes(table: Any, graph: Graph) -> bool:
+    """Whether this is a data frame of pandas whose index does not just count rows, and has nodes."""
+    counted = not hasattr(table, "iloc") or type(table.index).__name__ == "RangeIndex"
+    return not counted and _any_node(table.index, graph)
 
 
 def _holds_columns(table: Mapping[Any, Any], graph: Graph) -> bool:

@@ -407,6 +407,11 @@ def has_probabilities(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
     return settings.decision is not None and not seeds.several and _keeps_all_scores(graph, seeds, settings)
 
 
+def why_heat_alone(seeds: Seeds) -> str:
+    """Why there are no probabilities to decide by."""
+    return "nodes may have several labels" if seeds.several else "not all scores are kept"
+
+
 def _keeps_all_scores(graph: Graph, seeds: Seeds, settings: Settings) -> bool:
     """Whether all scores are kept: if they fit in memory, or are needed to certify labels."""
     return settings.stop == "labels" or needed_memory(graph.n_nodes, seeds.n_classes) <= settings.allowed_memory
@@ -425,7 +430,7 @@ def _check_applicable(graph: Graph, seeds: Seeds, settings: Settings) -> None:
         return
     known_sizes(settings.class_sizes, seeds)  # likewise
     if not has_probabilities(graph, seeds, settings):
-        reason = "nodes may have several labels" if seeds.several else "not all scores are kept"
+        reason = why_heat_alone(seeds)
         message = "{sizes} needs probabilities, but there are none, since {reason}: leave it out"
         raise ParameterError(message, sizes=Option("class_sizes"), reason=reason)
 

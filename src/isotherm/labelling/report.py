@@ -39,6 +39,7 @@ class Report:
     calibration_error: float | None = None
     repeated_edges_counted: bool = False
     feature_columns: dict[str, str] = field(default_factory=dict)
+    edge_kinds: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fit: Fit, classifier: str, seconds: dict[str, float], **more: Any) -> Self:
@@ -67,6 +68,7 @@ class Report:
             converged=bool(solution.converged),
             seconds=seconds,
             counts=_counts(fit),
+            edge_kinds=dict(graph.kind_weights or {}),
             **more,
         )
 
@@ -86,6 +88,10 @@ class Report:
             "classifier": f"{self.classifier}, {self._decided_by()}",
             "seconds": ", ".join(f"{name} {value:.2f}" for name, value in self.seconds.items()),
         }
+        if self.edge_kinds:
+            weights = ", ".join(f"{name} {weight:.2g}" for name, weight in self.edge_kinds.items())
+            found = "all alike: no seed can be hidden" if self.held_out == 0 else "mean weights found by held-out seeds"
+            rows["edge kinds"] = f"{weights} ({found})"
         if len(self.experts) > 1:
             weights = ", ".join(f"{name} {weight:.2f}" for name, weight in self.experts.items())
             found = "usual weights: no seed can be hidden" if self.held_out == 0 else "weights found by held-out seeds"

@@ -183,7 +183,11 @@ def _primary(saved: Saved) -> dict[str, Any]:
         parts["learnt"] = {name: _fields(getattr(taught, name)) for name in ("seeds", "calibration", "trial")}
         if (combination := taught.combination) is not None:  # its shares follow from the seeds
             parts["experts"] = {"names": combination.names, "weights": combination.weights, "odds": fit.odds}
-    more = {"seed_columns": saved.seed_columns, "feature_source": saved.feature_source}
+    more = {
+        "seed_columns": saved.seed_columns,
+        "feature_source": saved.feature_source,
+        "kind_weights": graph.kind_weights,
+    }
     return parts | {name: dict(value) for name, value in more.items() if value}
 
 
@@ -247,7 +251,7 @@ def _rebuilt(parts: dict[str, Any]) -> Saved:
     parameters, settings = parts["parameters"], _settings(parts["settings"])
     by_decision = settings.decision is not None
     _require(by_decision == (_settings(parameters).decision is not None), "its parameters are of another classifier")
-    graph = _graph(parts["graph"])
+    graph = replace(_graph(parts["graph"]), kind_weights=_kind_weights(parts.get("kind_weights")))
     seeds = _seeds(parts["seeds"], graph.n_nodes)
     problem, sizes = Problem.of_seeds(graph, seeds, settings.side), {"n": graph.n_nodes, "K": seeds.n_classes}
     outcome = _outcome(parts["outcome"], _solution(parts["solution"], problem, sizes), seeds, settings, sizes)
@@ -307,6 +311,18 @@ def _graph(record: Any) -> Graph:
         _require(type(n_rows) is int and 0 <= n_rows <= n, "its graph has more rows than nodes")
         _require(bool(np.all((csr.rows < n_rows) != (csr.indices < n_rows))), "its graph is not bipartite")
     return Graph(csr, nodes, directed, n_rows)
+
+
+def _kind_weights(given: Any) -> dict[str, float] | None:
+    """Refuse what no fit could have found."""
+    if given is not None:
+        right = (
+            isinstance(given, dict)
+            and all(map(_is_text, given))
+            and all(type(each) is float for each in given.values())
+        )
+        _require(right and all(0 <= each < np.inf for each in given.values()), "its kinds of edges have no weights")
+    return given
 
 
 def _same(one: Any, other: Any, names: tuple[str, ...]) -> bool:

@@ -1,7 +1,7 @@
 """Evidence besides the links, as users give it: features or probabilities of nodes, in many kinds of tables."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,6 +42,10 @@ class Evidence:
     def of_table(cls, rows: Rows) -> "Evidence":
         """The columns of the table (n, d) whose nearest rows are the graph; heat reflects much of them already."""
         return cls(rows, prior={"majority": 0.75, "neighbours": 0.25, "second round": 0.25}, clustered=True)
+
+    def on(self, graph: Graph) -> "Evidence":
+        """The same for a graph with the same nodes and other weights."""
+        return self if self.structure is None else replace(self, structure=Structure(graph))
 
     @property
     def beyond_links(self) -> bool:

@@ -96,7 +96,8 @@ def compare(
     Parameters
     ----------
     graph
-        The graph: whatever ``NodeClassifier.fit`` takes.
+        The graph: whatever ``NodeClassifier.fit`` takes. Only the decisions of Isotherm find weights of kinds of
+        edges; other methods take all kinds alike.
     labels
         The known labels, ``{node: label}`` or one for each node.
     features

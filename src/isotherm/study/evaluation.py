@@ -63,7 +63,7 @@ def evaluate(
     Parameters
     ----------
     graph
-        The graph: whatever ``NodeClassifier.fit`` takes.
+        The graph: whatever ``NodeClassifier.fit`` takes. Rules on temperatures take all kinds of edges alike.
     labels
         The known labels, ``{node: label}`` or one for each node.
     features

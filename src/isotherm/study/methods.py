@@ -17,6 +17,7 @@ from sklearn.base import clone
 from isotherm.dirichlet_classifier import DirichletClassifier
 from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.graph_classifier import GraphClassifier
+from isotherm.graphs import Graph
 from isotherm.labelling.outcomes import at_codes
 from isotherm.labelling.rules import DECISIONS, RULES
 from isotherm.node_classifier import RULE_NAMES, NodeClassifier, classifier_by
@@ -71,7 +72,7 @@ def by_rules(estimators: Iterable[GraphClassifier], task: Task, draw: Draw, rule
             own: Mapping[str, Any] = DECISIONS if isinstance(estimator, NodeClassifier) else RULES
             decides = isinstance(estimator, NodeClassifier)
             given = {"features": task.features} if decides and task.features is not None else {}
-            clf = clone(estimator).fit(task.graph, draw.known, **given)
+            clf = clone(estimator).fit(_links(task, estimator), draw.known, **given)
             kept = clf.fitted_.outcome.kept
             chances = np.asarray(clf.predict_proba()) if kept and clf.settings.calibration is not None else None
             for rule in filter(own.__contains__, rules):
@@ -82,7 +83,7 @@ def by_rules(estimators: Iterable[GraphClassifier], task: Task, draw: Draw, rule
                     continue
                 # Without all temperatures each rule needs its own fit, and only one decision is scored.
                 if clf.rule_ != rule and isinstance(clf, DirichletClassifier):
-                    clf = clone(estimator).set_params(rule=rule).fit(task.graph, draw.known)
+                    clf = clone(estimator).set_params(rule=rule).fit(_links(task, estimator), draw.known)
                 if clf.rule_ == rule:
                     found[rule] = Answer(clf.labels_, beyond_links=True)
     return found
@@ -90,12 +91,17 @@ def by_rules(estimators: Iterable[GraphClassifier], task: Task, draw: Draw, rule
 
 def _answer(task: Task, draw: Draw, estimator: GraphClassifier, *, sets: bool, **fit: Any) -> Answer:
     with _expected_warnings():
-        clf = estimator.fit(task.graph, draw.known, **fit)
+        clf = estimator.fit(_links(task, estimator), draw.known, **fit)
         possible = None
         if sets:
             possible = np.zeros((len(task.truth), task.n_classes), dtype=bool)  # classes without seeds are in no set
             possible[:, clf.classes_] = clf.predict_set(COVERAGE)
         return Answer(clf.labels_, clf.confidence_, possible, beyond_links="features" in fit)
+
+
+def _links(task: Task, estimator: GraphClassifier) -> Graph:
+    """The graph; rules on temperatures find no weights of kinds of edges, so for them all kinds are alike."""
+    return task.graph if isinstance(estimator, NodeClassifier) else task.graph.weigh_kinds()
 
 
 @contextmanager

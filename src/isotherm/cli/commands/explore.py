@@ -109,7 +109,7 @@ def _check(fitting: Fitting, seeds: str | None) -> None:
     if fitting.evidence != "auto":
         raise UsageError(f"the page chooses by itself whether structure counts: {leave_out('evidence')}")
     if seeds is None:
-        for name in changed_options(fitting, allowed=(*UNSEEDED, *names_of(Solving), "rule")):
+        for name in changed_options(fitting, allowed=(*UNSEEDED, *names_of(Solving), "rule", "edge_kind")):
             raise UsageError(
                 f"{option_name(name)} is about seeds: name their file after the edges, or {leave_out(name)}"
             )
