@@ -1,9 +1,8 @@
 """Graphs and seeds in files, to be opened on the page: for tests, screenshots and benchmarks.
 
-Cora and com-amazon are taken from the folder that ISOTHERM_DATA names; the others need nothing.
+Cora is taken from the folder that ISOTHERM_DATA names; the others need nothing.
 """
 
-import gzip
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from isotherm.seeds.encoding import encode_labels
 from isotherm.seeds.hiding import sample
 from isotherm.study.datasets import debian_packages, karate_club
 
-__all__ = ["GRAPHS", "amazon", "cora", "cora_words", "debian", "karate", "made_up", "write_club"]
+__all__ = ["GRAPHS", "cora", "cora_words", "debian", "karate", "made_up", "write_club"]
 
 DATA = Path(os.environ.get("ISOTHERM_DATA", "../shared/data"))
 TOPICS = ("Theory", "Reinforcement", "Genetic", "Neural", "Probabilistic", "Case based", "Rules")  # of Cora, by number
@@ -44,12 +43,12 @@ def cora(folder: Path, each: int = 1) -> list[str]:
     return topics
 
 
-def cora_words(folder: Path) -> list[str]:
-    """Cora with one seed of each topic, and the words of its papers; gives the topics of all papers."""
+def cora_words(folder: Path, each: int = 1) -> list[str]:
+    """Cora with some seeds of each topic, and the words of its papers; gives the topics of all papers."""
     stored = np.load(DATA / "features" / "cora.npz")
     ones = np.ones(len(stored["indices"]), np.float32)
     save_npz(folder / "words.npz", csr_array((ones, stored["indices"], stored["indptr"]), shape=stored["shape"]))
-    return cora(folder)
+    return cora(folder, each)
 
 
 def debian(folder: Path) -> None:
@@ -61,23 +60,6 @@ def debian(folder: Path) -> None:
     chosen = np.intersect1d(sample("balanced", codes, 0.01, np.random.default_rng(0)), linked)
     seeds = dict(zip(names[chosen], packages.labels[chosen], strict=True))
     write_files(folder, list(zip(names[ends[0]], names[ends[1]], strict=True)), seeds)
-
-
-def amazon(folder: Path) -> None:
-    """The twelve largest communities that have no node in common, ten seeds of each."""
-    with gzip.open(DATA / "com-amazon.ungraph.txt.gz", "rt") as lines:
-        edges = [tuple(line.split()) for line in lines if not line.startswith("#")]
-    with gzip.open(DATA / "com-amazon.top5000.cmty.txt.gz", "rt") as lines:
-        groups = sorted((line.split() for line in lines), key=len, reverse=True)
-    seeds: dict[str, str] = {}
-    taken: set[str] = set()
-    number = 0
-    for group in groups:
-        if number < 12 and taken.isdisjoint(group):
-            number += 1
-            taken.update(group)
-            seeds.update(dict.fromkeys(group[:10], f"community {number}"))
-    write_files(folder, edges, seeds)  # type: ignore[arg-type]
 
 
 def made_up(folder: Path, n: int = 1_000_000, size: int = 5_000) -> None:
@@ -100,9 +82,8 @@ def made_up(folder: Path, n: int = 1_000_000, size: int = 5_000) -> None:
 # How files are written, and the arguments of isotherm explore.
 GRAPHS: dict[str, tuple[Callable[[Path], Any], list[str]]] = {
     "karate": (karate, ["edges.tsv", "seeds.tsv"]),
-    "cora": (lambda folder: cora(folder, 4), ["edges.tsv", "seeds.tsv"]),
+    "cora": (lambda folder: cora_words(folder, 4), ["edges.tsv", "seeds.tsv", "--features", "words.npz"]),
     "debian": (debian, ["edges.tsv", "seeds.tsv", "--directed"]),
-    "amazon": (amazon, ["edges.tsv", "seeds.tsv"]),
     "made_up": (made_up, ["edges.npz", "seeds.tsv"]),
 }
 

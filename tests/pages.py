@@ -39,6 +39,11 @@ class Server:
                 return
         pytest.fail(f"no address: {said}")
 
+    def cpu_seconds(self) -> float:
+        """The processor time that it has used so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")  # in the kernel and outside
+
     def kill(self) -> None:
         """End it at once, as a crash would."""
         self.process.kill()

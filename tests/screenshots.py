@@ -15,7 +15,6 @@ from PIL import Image
 
 DOCS = Path(__file__).parent.parent / "docs" / "explore"
 EXPLAINED = "isotherm.panel.near?.nodes[0].id === isotherm.selected && document.querySelector('#seeds li')"
-DARK = ("amazon",)  # shown on a dark ground
 
 
 def shot(window: Any, name: str) -> None:
@@ -24,7 +23,7 @@ def shot(window: Any, name: str) -> None:
     with tempfile.TemporaryDirectory() as place:
         write(Path(place))
         with Server(Path(place), *arguments) as server:
-            view = View(window, server.address, scheme="dark" if name in DARK else "light")
+            view = View(window, server.address)
             view.wait(READY, seconds=300)
             view.page.keyboard.press("2")
             view.wait(EXPLAINED)
@@ -48,16 +47,22 @@ COUNTER = """([text]) => {
   const sign = document.getElementById("counter") ?? centre.appendChild(document.createElement("p"));
   sign.id = "counter";
   sign.textContent = text;
-  sign.style.cssText = "position: absolute; left: 12px; top: 0; margin: 8px 0; font-size: 26px; font-weight: 700";
+  sign.style.cssText = "position: absolute; left: 12px; top: 0; margin: 4px 0; font-size: 24px; font-weight: 700";
 }"""
 
 
 def animation(window: Any) -> None:
-    """Cora: from one seed of each topic, ten labels that are suggested and right, with the accuracy that they give."""
+    """Cora: from one seed of each topic, ten labels that are suggested and right, with the accuracy that they give.
+
+    The window is as wide as a README, so that the text is not shrunk; the lists are folded.
+    """
     with tempfile.TemporaryDirectory() as place:
         topics = cora_words(Path(place))
         with Server(Path(place), "edges.tsv", "seeds.tsv", "--features", "words.npz") as server:
-            view = View(window, server.address, width=1024, height=600).ready()
+            view = View(window, server.address, width=860, height=600).ready()
+            view.page.click("#fold-left")
+            view.page.mouse.move(2, 2)
+            view.page.evaluate("() => document.activeElement.blur()")
             truth = [topics[int(name)] for name in view.get("isotherm.map.names")]
 
             def frame(milliseconds: int) -> None:
@@ -65,11 +70,17 @@ def animation(window: Any) -> None:
                 names = ["", *view.get("isotherm.map.classNames")]
                 right = [names[code] == truth[i] for i, code in enumerate(codes) if levels[i] < 255]
                 seeds = view.get("isotherm.state.seeds")
-                view.page.evaluate(COUNTER, [f"{seeds} labels, accuracy {sum(right) / len(right):.2f}"])
+                reached.append((str(seeds), f"{sum(right) / len(right):.2f}".lstrip("0")))
+                ends = zip(
+                    reached[0], reached[-1], strict=True
+                )  # the first and the last number of labels, and accuracy
+                labels, accuracy = (" → ".join(dict.fromkeys(each)) for each in ends)
+                view.page.evaluate(COUNTER, [f"{labels} labels, accuracy {accuracy}"])
                 view.page.wait_for_timeout(300)
                 frames.append((view.page.screenshot(), milliseconds))
 
             frames: list[tuple[bytes, int]] = []
+            reached: list[tuple[str, str]] = []
             frame(1500)
             view.page.keyboard.press("1")
             for _ in range(10):

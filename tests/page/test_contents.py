@@ -9,6 +9,7 @@ import pytest
 from commands import command
 from page_graphs import write_club
 from pages import SETTLED, Server, View, finish
+from scipy.sparse import csr_array, save_npz
 
 import isotherm as iso
 from isotherm.io.vectors import read_feature_file
@@ -106,10 +107,14 @@ def test_nothing_is_cut(window: Any, tmp_path: Path, width: int, height: int) ->
     with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--title", "heading", "--k", "5") as server:
         view = View(window, server.address, width=width, height=height).ready()
         view.page.keyboard.press("1")
+        view.wait(f"isotherm.panel.near && document.querySelector('#seeds li') && {SETTLED}")
         for tab in ("why", "around"):
-            view.page.click(f"#tab-{tab}")
-            view.wait(f"isotherm.panel.near && {SETTLED}")
+            if width < 1920:
+                view.page.click(f"#tab-{tab}")
+            assert view.page.is_visible(f"#{tab}"), "a large window shows both at once"
             assert view.get(CUT) == [0, 0]
+            assert view.get(CUT.replace("right", tab))[1] == 0, "nothing is cut at the side"
+        view.wait("document.querySelector('#near text')")
         sizes = view.get(
             "[...document.querySelectorAll('#near text')].map((each) => each.getBoundingClientRect().height)"
         )
@@ -117,6 +122,74 @@ def test_nothing_is_cut(window: Any, tmp_path: Path, width: int, height: int) ->
         assert view.get("document.all.near.clientHeight") >= (280 if width == 1920 else 110)
         assert view.get("document.documentElement.scrollWidth") <= width
         finish(view)
+
+
+def test_panels_fold(window: Any, tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--k", "5") as server:
+        view = View(window, server.address, width=1024, height=768).ready()
+        wide = "document.all.map.clientWidth"
+        between = view.get(wide)
+        for side in ("left", "right"):
+            view.page.click(f"#fold-{side}")
+            assert not view.page.is_visible(f"#{side}")
+            assert view.page.get_attribute(f"#fold-{side}", "aria-expanded") == "false"
+        assert view.get(wide) == 1024 > between + 400
+        view.page.reload()
+        view.ready()
+        assert not view.page.is_visible("#left"), "it stays folded"
+        view.page.keyboard.press("1")
+        view.wait("isotherm.panel.node")
+        view.page.keyboard.press("q")
+        view.wait("isotherm.state.given === 1")  # keys act as before
+        view.page.click("#fold-right")
+        assert view.page.is_visible("#name")
+        finish(view)
+
+
+def test_bars_and_evidence_agree_with_the_label(window: Any, tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--k", "5") as server:
+        view = View(window, server.address).ready()
+        for node in range(6):
+            view.page.evaluate(f"() => isotherm.select({node}, false)")
+            view.wait(f"isotherm.panel.near?.nodes[0].id === {node} && isotherm.panel.node.id === {node}")
+            label = view.get("isotherm.panel.node.label")
+            assert view.page.inner_text("#verdict b").strip() == label
+            rows = [each.split("\n") for each in view.page.locator("#choices .row").all_inner_texts()]
+            assert rows[0][1] == label, "with two seeds too, the bars are of the probabilities that decide"
+        view.wait("!document.all.experts.hidden")
+        assert view.page.inner_text("#experts tr:nth-child(2) th") == "heat"
+        finish(view)
+
+
+def test_the_columns_of_a_sparse_matrix_are_shown_and_found(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    words = np.zeros((34, 400), np.float32)
+    words[:, 7] = 1
+    words[5, [391, 12]] = 1
+    words[6, 12] = 1
+    save_npz(tmp_path / "words.npz", csr_array(words))
+    with Server(tmp_path, "edges.csv", "seeds.csv", "--features", "words.npz") as server:
+        view = View(window, server.address).ready()
+        view.page.keyboard.press("/")
+        view.page.keyboard.type("391")
+        view.wait("document.querySelectorAll('#hits .snippet').length === 1")
+        view.page.keyboard.press("Enter")
+        view.wait("isotherm.panel.node")
+        assert view.get("isotherm.panel.node.content") == [["columns of words.npz, rarest first", "391 12 7"]]
+        finish(view)
+
+
+def test_a_column_of_many_texts_is_filtered_but_not_a_colour(tmp_path: Path) -> None:
+    lines = [f"{at},text number {at},{at % 3}" for at in range(100)]
+    (tmp_path / "nodes.csv").write_text("\n".join(["node,text,size", *lines]) + "\n")
+    graph = iso.Graph.from_edges([str(at) for at in range(99)], [str(at + 1) for at in range(99)])
+    contents = Contents.of([read_feature_file(tmp_path / "nodes.csv", graph)], graph)
+    session = Session(graph, {}, iso.DirichletClassifier(), None, source=NEW_SEEDS, contents=contents)
+    assert answers.columns(session) == [{"name": "text", "coloured": False}, {"name": "size", "coloured": True}]
+    passed = np.frombuffer(answers.values(session, "text", "Number 9")[-400:], "<f4")
+    assert graph.nodes[passed == 1].tolist() == ["9", *(str(at) for at in range(90, 100))]
 
 
 def test_the_tables_of_features_and_nodes(tmp_path: Path) -> None:

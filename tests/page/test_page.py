@@ -55,7 +55,7 @@ def test_the_map_shows_points_in_the_colours_of_their_classes(window: Any, calm:
     seeds = {view.get(f"isotherm.map.names[{node}]"): node for node in view.get("isotherm.state.seedNodes")}
     assert {hue(view.colour(node)) for node in seeds.values()} == {"red", "blue"}
     assert set(hues(view)) == {"red", "blue"}
-    assert view.page.inner_text("#counts").startswith("2 seeds")
+    assert view.page.inner_text("#progress").startswith("2 labels")
     assert view.page.locator("#list li").count() == 10
     assert [view.page.inner_text("#message"), view.page.inner_text("#busy")] == ["", ""]
     finish(view)
@@ -279,7 +279,7 @@ def test_dark_and_small_windows(window: Any, calm: Server) -> None:
     assert view.get("document.documentElement.dataset.theme") == "light"
     large = "name: 'packages.parquet', nodes: 1234567, links: 12345678, seeds: 12345, given: 1234"
     view.page.evaluate(f"() => {{ Object.assign(isotherm.state, {{ {large} }}); isotherm.draw(); }}")
-    for name in ("about", "counts"):
+    for name in ("about", "progress"):
         assert view.get(f"(({{scrollWidth, clientWidth}}) => scrollWidth - clientWidth)(document.all['{name}'])") <= 0
     assert view.get("document.documentElement.scrollWidth") <= 1280
     finish(view)

@@ -11,7 +11,9 @@ import pytest
 from pages import View, browser
 
 import isotherm as iso
-from isotherm.page.picture import MapData
+from isotherm.io.vectors import read_feature_file
+from isotherm.page.contents import Contents
+from isotherm.page.picture import MapData, draw
 from isotherm.paper.block_model import stochastic_block_model
 
 
@@ -84,6 +86,30 @@ def test_the_page_in_one_file_in_a_browser(clf: iso.DirichletClassifier, tmp_pat
         assert _colours(view) != colours
         assert view.errors == []
         assert view.elsewhere == []
+
+
+def test_the_page_in_one_file_has_contents_and_a_filter(tmp_path: Path) -> None:
+    graph = stochastic_block_model([40, 40], 0.3, 0.01, 0)
+    clf = iso.DirichletClassifier().fit(graph, {node: "ab"[node >= 40] for node in range(0, 80, 4)})
+    (tmp_path / "nodes.csv").write_text("node,words\n" + "".join(f"{i},<b>tide{i}</b>\n" for i in range(80)))
+    contents = Contents.of([read_feature_file(tmp_path / "nodes.csv", graph)], graph)
+    draw(clf, tmp_path / "map.html", contents=contents)
+    with browser() as window:
+        view = View(window, (tmp_path / "map.html").as_uri())
+        view.page.fill("#search", "TIDE17<")
+        assert view.page.locator("#hits button").all_inner_texts() == ["17"]
+        view.page.click("#hits button")
+        assert view.page.inner_text("#content") == "<b>tide17</b>"
+        view.page.mouse.move(*_middle(view))
+        assert view.page.inner_text("#content").startswith("<b>tide")
+        view.page.click("#legend button:nth-child(1)")
+        assert view.page.get_attribute("#legend button", "aria-pressed") == "true"
+        assert view.errors == []
+
+
+def _middle(view: View) -> tuple[float, float]:
+    box = view.page.locator("#map").bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
 def _colours(view: View) -> list[Any]:

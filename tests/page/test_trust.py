@@ -67,10 +67,43 @@ def test_a_class_alone_has_the_only_rings_and_names(window: Any, tmp_path: Path)
           pen.arc = function (...place) { rings += 1; return arc.apply(this, place); };
           map.suggestions = []; map.annotate(); pen.arc = arc; return rings; })()"""
         assert view.get(counted) == 90
+        radius = counted.replace("rings += 1", "rings = place[2]")
+        usual = view.get(radius)
+        assert view.get(f"(() => {{ isotherm.map.seeds = [...Array(300).keys()]; return {radius}; }})()") < usual
+        view.page.evaluate("() => isotherm.refresh()")
         view.page.click("#legend .row")
         view.wait("isotherm.map.mask")
         assert view.get(counted) == 1, "the seeds of other classes have none"
         assert len(view.get("isotherm.map.spots")) == 1
+        colours = view.get("[...isotherm.map.codes].map((code, i) => [code, isotherm.map.colour(i)])")
+        greys = {code for code, colour in colours if len({colour[1:3], colour[3:5], colour[5:7]}) == 1}
+        assert greys <= {0}, "grey is for nodes without a label, also where a filter leaves nodes out"
+        finish(view)
+
+
+# The boxes of names on the map, the colours that outline them, and the discs of all nodes.
+WRITTEN = """(() => {
+  const map = isotherm.map, { write } = map, boxes = [], outlines = new Set(), pen = map.over.getContext("2d");
+  const { strokeText } = pen;
+  map.write = (...text) => { const box = write.apply(map, text); if (box) boxes.push(box); return box; };
+  pen.strokeText = function (...text) { outlines.add(this.strokeStyle); return strokeText.apply(this, text); };
+  map.annotate();
+  map.write = write; pen.strokeText = strokeText;
+  const r = map.sigma.scaleSize(map.size), nodes = map.shown.map((i) => map.at(i));
+  const covered = boxes.slice(0, -10).filter(([left, top, right, bottom]) =>
+    nodes.some(({ x, y }) => x + r > left && x - r < right && y + r > top && y - r < bottom));
+  const outside = boxes.filter(([left, , right]) => left < -1 || right > map.over.clientWidth + 1);
+  return { names: boxes.length - 10, covered: covered.length, outside: outside.length, outlines: [...outlines] };
+})()"""
+
+
+def test_names_on_the_map_are_outlined_inside_and_cover_no_node(window: Any, tmp_path: Path) -> None:
+    write_files(tmp_path, [(f"a long name {i}", f"a long name {(i * i + 1) % 40}") for i in range(40)], {})
+    with Server(tmp_path, "edges.tsv") as server:
+        view = View(window, server.address, width=1024).ready()
+        found = view.get(WRITTEN)
+        assert found["names"] > 5
+        assert (found["covered"], found["outside"], found["outlines"]) == (0, 0, ["#ffffff"])
         finish(view)
 
 

@@ -19,11 +19,12 @@ from isotherm.io import Column, Layout, write_table
 from isotherm.labelling.rows import write_labels
 from isotherm.page.contents import Values
 from isotherm.page.journal import Step
-from isotherm.page.session import Session, drawn_edges, forecast, shortened
+from isotherm.page.session import Labeller, Session, drawn_edges, forecast, shortened
 
 NAMES_UP_TO = 100_000  # nodes of a graph whose names are sent all at once; beyond, the page asks for single ones
 SHOWN_SEEDS, SHOWN_CLASSES, SHOWN_EXPERT_CLASSES = 3, 4, 3  # in an explanation
 NEIGHBOURS = 50  # in the neighbourhood of a node
+PROBABLE = 7  # classes whose probabilities are sent
 HISTORY = 30  # steps that are listed
 MOST_BRIEFS = 200  # nodes that are described at once
 LONGEST_NAME = 2_000  # characters of a name that are sent
@@ -218,22 +219,25 @@ def found(session: Session, text: str, most: int = 20) -> list[dict[str, Any]]:
     return [_brief(session, place) for place in places]
 
 
-def columns(session: Session) -> list[str]:
-    """The columns by which nodes can be filtered and coloured."""
-    return list(session.contents.columns)
+def columns(session: Session) -> list[dict[str, Any]]:
+    """The columns by which nodes can be filtered, and whether they can be coloured by it."""
+    return [{"name": name, "coloured": column.has_colours} for name, column in session.contents.columns.items()]
 
 
-def values(session: Session, column: str | None) -> bytes:
+def values(session: Session, column: str | None, text: str | None = None) -> bytes:
     """A number for each node: of a column, or how evenly its probabilities are spread over the classes.
 
-    First come the length of a header and the header, which is JSON: the categories that numbers stand for, or null.
+    With a text, it is 1 where the column contains it, and 0 elsewhere. First come the length of a header and the
+    header, which is JSON: the categories that numbers stand for, or null.
     """
     if column is None:
         found = Values(_entropies(session), None)
-    elif column in session.contents.columns:
+    elif column not in session.contents.columns:
+        raise ParameterError("there is no such column")
+    elif text is None:
         found = session.contents.columns[column].values()
     else:
-        raise ParameterError("there is no such column")
+        found = Values(session.contents.columns[column].find(text.lower()).astype(np.float32), None)
     head = json.dumps({"categories": found.categories}).encode("ascii")
     head += b" " * (-len(head) % 4)
     return np.array([len(head)], "<u4").tobytes() + head + found.values.astype("<f4").tobytes()
@@ -244,10 +248,17 @@ def _entropies(session: Session) -> NDArray[np.float32]:
     fitted, nothing = session.fitted, np.full(session.graph.n_nodes, np.nan, np.float32)
     if fitted is None or not fitted.fitted_.outcome.kept:
         return nothing
-    outcome = fitted.fitted_.outcome
-    chances = outcome.temperatures if outcome.chances is None else outcome.chances
+    chances = _chances(fitted, calibrated=session.calibrated)
     spread = -np.sum(chances * np.log(np.maximum(chances, 1e-30)), axis=1) / np.log(max(2, chances.shape[1]))
     return np.where(fitted.reached_, spread, np.nan).astype(np.float32)
+
+
+def _chances(fitted: Labeller, *, calibrated: bool) -> Any:
+    """(n, K) the probabilities that decide labels, or calibrated ones; before there are any, the temperatures."""
+    outcome = fitted.fitted_.outcome
+    if outcome.chances is not None:
+        return outcome.chances
+    return fitted.predict_proba() if calibrated else outcome.temperatures
 
 
 def briefs(session: Session, places: Sequence[int]) -> list[dict[str, Any]]:
@@ -282,7 +293,7 @@ def _neighbours(session: Session, place: int) -> NDArray[np.int32]:
 
 
 def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
-    """The five most probable classes of a node."""
+    """The most probable classes of a node."""
     fitted = session.fitted
     if place in session.labels.seeds:
         return [{"label": _cut(session.labels.seeds[place]), "probability": 1.0}]
@@ -293,10 +304,10 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
         row = np.exp(outcome.best_scores[place] - np.nanmax(outcome.best_scores[place]))
         codes = outcome.best_classes[place]
     else:
-        row = fitted.predict_proba()[place] if session.calibrated else outcome.temperatures[place]
+        row = _chances(fitted, calibrated=session.calibrated)[place]
         codes = np.arange(len(row))
     row = np.nan_to_num(row) / max(float(np.nansum(row)), 1e-30)
-    best = np.argsort(-row, kind="stable")[:5]
+    best = np.argsort(-row, kind="stable")[:PROBABLE]
     names = fitted.classes_
     return [{"label": _cut(names[codes[each]]), "probability": float(row[each])} for each in best if codes[each] >= 0]
 

@@ -1,12 +1,14 @@
 """What nodes hold besides links: the columns of tables, to be read, searched, filtered and shown as colours."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from isotherm.arrays import Ints
 from isotherm.errors import Option, ParameterError
@@ -22,6 +24,7 @@ SHOWN_NUMBERS = 12  # columns of numbers that are shown of a node
 LONGEST_CELL = 20_000  # characters of a cell that are sent
 SNIPPET = 200  # characters of a node's content beside its name
 CATEGORIES = 60  # values of a column with a colour of their own
+ENTRIES = 5_000_000  # of a sparse matrix up to which each node shows its columns
 
 
 class Values(NamedTuple):
@@ -51,6 +54,11 @@ class Column:
     def is_number(self) -> bool:
         """Whether it holds numbers."""
         return self.numbers is not None
+
+    @cached_property
+    def has_colours(self) -> bool:
+        """Whether nodes can be coloured by it: it holds numbers, or few categories."""
+        return self.is_number or self.cells.n_unique() <= CATEGORIES
 
     @cached_property
     def texts(self) -> "pl.Series":
@@ -98,14 +106,14 @@ class Contents:
         known: dict[str, int] | None = None
         found: dict[str, Column] = {}
         for table in tables:
-            if not isinstance(table.content, dict):  # an array has no names of columns
+            columns = _columns_of(table)
+            if not columns:
                 continue
             known = node_texts(graph) if known is None else known
             matched = matched_rows(table.ids, known)
             rows = np.full(graph.n_nodes, -1, np.int64)
             rows[matched.places] = matched.rows
-            plain = {name: cells for name, cells in table.content.items() if not cells.dtype.is_nested()}
-            found |= {str(name): Column(cells, rows) for name, cells in plain.items() if str(name) not in found}
+            found |= {name: Column(cells, rows) for name, cells in columns.items() if name not in found}
         if title is not None and title not in found:
             listed = ", ".join(list(found)[:8]) or "there is no table of nodes"
             message = "{title}, but no table of nodes has this column: choose one of {listed}"
@@ -144,3 +152,24 @@ class Contents:
                 here = column.find(wanted)
                 found = here if not len(found) else found | here
         return np.flatnonzero(found)[:most].tolist()
+
+
+def _columns_of(table: "FeatureFile") -> "dict[str, pl.Series]":
+    """The columns of a table by name; a dense array has none, and a sparse matrix one: the columns of its entries."""
+    if isinstance(table.content, dict):
+        return {str(name): cells for name, cells in table.content.items() if not cells.dtype.is_nested()}
+    if issparse(table.content) and 0 < table.content.nnz <= ENTRIES:
+        return {f"columns of {os.path.basename(table.name)}, rarest first": _entries(table.content)}
+    return {}
+
+
+def _entries(matrix: Any) -> "pl.Series":
+    """The numbers of the columns in which each row of a sparse matrix is not 0, as text, rarest columns first."""
+    import polars as pl
+
+    rows, columns = matrix.nonzero()
+    order = np.lexsort((columns, np.bincount(columns)[columns], rows))
+    entries = pl.DataFrame({"row": rows[order], "column": columns[order]})
+    listed = entries.group_by("row", maintain_order=True).agg(pl.col("column").cast(pl.String).str.join(" "))
+    every = pl.DataFrame({"row": np.arange(matrix.shape[0], dtype=rows.dtype)})
+    return every.join(listed, on="row", how="left", maintain_order="left")["column"]

@@ -211,7 +211,7 @@ def _calls(session: Session) -> list[Route]:
         get("/search", lambda request: answers.found(session, request.query_params.get("q", ""))),
         get("/briefs", briefs),
         get("/columns", lambda _: answers.columns(session)),
-        get("/values", lambda request: answers.values(session, request.query_params.get("column"))),
+        get("/values", lambda request: answers.values(session, *map(request.query_params.get, ("column", "has")))),
         get("/export/{kind:str}", lambda request: _export(session, request.path_params["kind"])),
         Route("/{action:str}", act, methods=["POST"]),
     ]

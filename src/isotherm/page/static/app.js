@@ -138,9 +138,8 @@ class Page {
   draw() {
     const { state } = this;
     document.title = `${state.name} · isotherm explore`;
-    $("about").textContent = `${state.name} · ${many(state.nodes, "node")} · ${many(state.links, "link")}`;
+    fill($("about"), named(state.name, ""), make("small", {}, ` ${many(state.nodes, "node")}, ${many(state.links, "link")}`));
     $("about").title = $("about").textContent;
-    $("counts").textContent = `${many(state.seeds, "seed")} · ${state.given.toLocaleString("en")} labelled here${state.unsure ? ` · ${state.unsure} unsure` : ""}`;
     $("undo").disabled = !state.undo;
     $("redo").disabled = !state.redo;
     $("busy").textContent = state.failure || (state.busy ? `${state.busy}…` : "");
@@ -161,13 +160,14 @@ class Page {
 
   // Labels given, expected accuracy now, its curve, and how many more labels would raise it.
   drawProgress() {
-    const { curve, forecast, seeds } = this.state;
-    if (!curve.length) { fill($("progress"), this.state.fitted ? `${many(seeds, "label")} · how right they are is known from ${FEW} on` : ""); return; }
+    const { curve, forecast, given, seeds, unsure } = this.state, here = [...(given ? [`${given.toLocaleString("en")} given here`] : []), ...(unsure ? [`${unsure.toLocaleString("en")} unsure`] : [])];
+    const said = (...parts) => { fill($("progress"), ...parts, ...(here.length ? [make("span", { class: "quiet" }, here.join(", "))] : [])); $("progress").title = $("progress").textContent; };
+    if (!curve.length) { said(`${many(seeds, "label")}${this.state.fitted ? ` · accuracy is estimated from ${FEW} on` : ""}`); return; }
     const [most, least] = [Math.max(...curve.map(([, share]) => share)), Math.min(...curve.map(([, share]) => share))];
     const points = curve.map(([, share], at) => `${2 + 56 * at / Math.max(1, curve.length - 1)},${16 - 14 * (share - least) / (most - least || 1)}`);
     const now = curve.at(-1)[1];
-    fill($("progress"), `${many(seeds, "label")} · expected accuracy ${now.toFixed(2)}`,
-      make("svg", { viewBox: "0 0 60 18", role: "img", "aria-label": `Expected accuracy from ${curve[0][1].toFixed(2)} to ${now.toFixed(2)}` }, make("polyline", { points: points.join(" ") })),
+    said(`${many(seeds, "label")} · expected accuracy ${now.toFixed(2)}`,
+      ...(curve.length < 2 ? [] : [make("svg", { viewBox: "0 0 60 18", role: "img", "aria-label": `Expected accuracy from ${curve[0][1].toFixed(2)} to ${now.toFixed(2)}` }, make("polyline", { points: points.join(" ") }))]),
       ...(forecast ? [`about ${forecast.labels.toLocaleString("en")} more for ${forecast.accuracy.toFixed(2)}`] : []));
   }
 
@@ -228,7 +228,7 @@ class Page {
     if (this.hovered !== node || !known) return;
     const code = this.map.codes[node] - 1;
     const label = code < 0 ? (this.state.fitted ? "no seed reaches it" : "no label yet") : this.state.classes[code].name;
-    fill(tip, named(known.name), make("span", { class: "quiet" }, `${label}${this.certainty(node)}`), ...(known.snippet ? [make("div", { dir: "auto" }, known.snippet)] : []));
+    fill(tip, named(known.name), make("span", { class: "quiet" }, `${label}${this.certainty(node)}`), ...(known.snippet ? [make("div", { dir: "auto", class: "content" }, known.snippet)] : []));
     tip.hidden = false;
     tip.style.left = `${Math.max(0, Math.min(x + 14, $("centre").clientWidth - 310))}px`;
     tip.style.top = `${y + 14}px`;
@@ -293,6 +293,11 @@ class Page {
     $("advance").checked = localStorage.getItem("isotherm-advance") !== "no";
     $("advance").onchange = () => localStorage.setItem("isotherm-advance", $("advance").checked ? "yes" : "no");
     $("theme").onclick = () => { this.setTheme(this.theme === "dark" ? "light" : "dark"); localStorage.setItem("isotherm-theme", this.theme); };
+    for (const side of ["left", "right"]) {
+      const fold = (folded) => { $(side).hidden = folded; document.documentElement.classList.toggle(`no-${side}`, folded); $(`fold-${side}`).setAttribute("aria-expanded", !folded); };
+      fold(localStorage.getItem(`isotherm-${side}`) === "folded");
+      $(`fold-${side}`).onclick = () => { fold(!$(side).hidden); localStorage.setItem(`isotherm-${side}`, $(side).hidden ? "folded" : "open"); };
+    }
     $("help").onclick = () => $("keys").showModal();
     $("export-png").onclick = () => this.savePicture();
     wireSearch((node) => { this.select(node, true); $("map").focus(); });
@@ -328,7 +333,7 @@ class Page {
     if (control || event.altKey) return;
     const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
     const onMap = target === $("map") || target === document.body, letter = KEYS.indexOf(key);
-    if (key === "/") { event.preventDefault(); $("search").focus(); }
+    if (key === "/") { event.preventDefault(); $("search").select(); }
     else if (key === "?") $("keys").showModal();
     else if (key === "Backspace") { event.preventDefault(); this.tell("undo", {}); }
     else if (key === "Delete") this.label(null);

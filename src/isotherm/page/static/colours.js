@@ -8,6 +8,7 @@ export const GROUND = { light: "#ffffff", dark: "#15171a" };
 const NOTHING = { light: "#bdbdbd", dark: "#5a5e66" }; // no label; nothing else is grey
 const LEVELS = 16;
 const PALEST = 0.5; // share of the ground in the colour of the least certain label
+const FAINT = 0.85; // share of the ground in the colour of a node that a filter leaves out
 const DEEPER = 0.2; // share of black in every second round of hues
 
 // Outlines around 0 that fit a circle of radius 1: disc, square, diamond, triangle, cross, saltire.
@@ -27,7 +28,6 @@ export class Palette {
     this.ink = theme === "dark" ? "#ececec" : "#1b1b1b";
     this.quiet = theme === "dark" ? "#a6a6a6" : "#626262";
     this.nothing = NOTHING[theme];
-    this.dimmed = mixed(NOTHING[theme], GROUND[theme], 0.6);
     this.edge = theme === "dark" ? "#33373d" : "#e3e3e3";
     this.cache = new Map();
   }
@@ -46,9 +46,16 @@ export class Palette {
 
   // The colour of a class at a confidence from 0 to 1.
   of(code, confidence) {
+    if (code < 0) return this.nothing;
     const level = Math.round(confidence * LEVELS), key = code * 100 + level;
     if (!this.cache.has(key)) this.cache.set(key, mixed(this.base(code), this.ground, PALEST * (1 - level / LEVELS)));
     return this.cache.get(key);
+  }
+
+  // A colour nearly as faint as the ground, for nodes that a filter leaves out.
+  faint(colour) {
+    if (!this.cache.has(colour)) this.cache.set(colour, mixed(colour, this.ground, FAINT));
+    return this.cache.get(colour);
   }
 
   // The colour of a number from 0 to 1.

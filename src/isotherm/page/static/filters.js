@@ -1,7 +1,8 @@
 // Which nodes are shown, and by what they are coloured.
-import { $, ask, fill, make, percent } from "./dom.js";
+import { $, ask, fill, make, mark, named, percent } from "./dom.js";
 
 const SEED = 255;
+const LISTED = 8; // categories that are named beside the choice of colours
 
 // Values of all nodes, numbers or categories, in place of classes.
 class Values {
@@ -45,10 +46,10 @@ export class Filters {
   // Offer the columns that nodes have.
   offer(columns) {
     this.columns = columns;
-    const listed = columns.map((name) => make("option", { value: `column ${name}` }, name.slice(0, 40)));
+    const listed = columns.filter(({ coloured }) => coloured).map(({ name }) => make("option", { value: `column ${name}` }, name.slice(0, 40)));
     fill($("colour-by"), ...["label", "confidence", "entropy"].map((each) => make("option", { value: each }, each)), ...listed);
-    fill($("filter-column"), make("option", { value: "" }, "any"), ...columns.map((name) => make("option", { value: name }, name.slice(0, 40))));
-    for (const id of ["filter-columns", "filter-contents"]) $(id).hidden = !columns.length;
+    fill($("filter-column"), make("option", { value: "" }, "any"), ...columns.map(({ name }) => make("option", { value: name }, name.slice(0, 40))));
+    $("filter-columns").hidden = !columns.length;
   }
 
   draw() {
@@ -57,6 +58,7 @@ export class Filters {
     Object.entries({ class: this.code, low: this.low, high: this.high, seeds: this.seeds, column: this.column, content: this.content }).forEach(([id, value]) => {
       if (document.activeElement !== $(`filter-${id}`)) $(`filter-${id}`).value = value; // what is being typed stays
     });
+    for (const part of [$("filter-low"), $("filter-high"), ...$("colour-by").querySelectorAll("[value=confidence]")]) part.disabled = !state.calibrated;
     $("filters").querySelector("summary").textContent = this.active ? "Filter ●" : "Filter";
   }
 
@@ -85,7 +87,7 @@ export class Filters {
   async mask() {
     const { map } = this.page;
     if (!this.active) { map.mask = null; return; }
-    const passes = this.column && this.content ? this.contentTest(await this.valuesOf(this.column)) : () => true;
+    const passes = this.column && this.content ? await this.contentTest() : () => true;
     const [low, high] = [this.low * 254 - 0.5, this.high >= 1 ? SEED : this.high * 254 + 0.5];
     map.mask = Uint8Array.from(map.codes, (code, i) => {
       const seed = map.levels[i] === SEED;
@@ -94,14 +96,15 @@ export class Filters {
     });
   }
 
-  // A test by a range of numbers such as 1..5, or by a text that a category contains.
-  contentTest({ values, categories }) {
-    if (!categories) {
-      const [from, to] = this.content.includes("..") ? this.content.split("..").map(Number) : [Number(this.content), Number(this.content)];
-      return (i) => values[i] >= from && values[i] <= (to || to === 0 ? to : Infinity);
+  // A test by a range of numbers such as 1..5, or by a text that the column contains.
+  async contentTest() {
+    const { values, categories } = await this.valuesOf(this.column);
+    if (categories) {
+      const found = await this.ask(`column=${encodeURIComponent(this.column)}&has=${encodeURIComponent(this.content)}`);
+      return (i) => found.values[i] === 1;
     }
-    const wanted = this.content.toLowerCase(), right = new Set(categories.flatMap((each, at) => (each.toLowerCase().includes(wanted) ? [at] : [])));
-    return (i) => right.has(values[i]);
+    const [from, to] = this.content.includes("..") ? this.content.split("..").map(Number) : [Number(this.content), Number(this.content)];
+    return (i) => values[i] >= from && values[i] <= (to || to === 0 ? to : Infinity);
   }
 
   async valuesOf(column) {
@@ -134,7 +137,12 @@ export class Filters {
 
   drawScale() {
     const { values, palette } = this.page.map;
-    if (!values || values.categories) { fill($("scale")); return; }
+    if (!values) { fill($("scale")); return; }
+    if (values.categories) {
+      const rest = values.categories.length - LISTED;
+      fill($("scale"), ...values.categories.slice(0, LISTED).flatMap((name, code) => [mark(palette, code), named(name)]), ...(rest > 0 ? [`and ${rest} more`] : []));
+      return;
+    }
     const bar = make("i"), stops = [0, 0.25, 0.5, 0.75, 1].map((share) => palette.scale(share));
     bar.style.background = `linear-gradient(to right, ${stops})`;
     const shown = (value) => (this.by.startsWith("column") ? String(Number(value.toPrecision(3))) : percent(value));

@@ -64,7 +64,7 @@ export class Group {
     const rows = await ask(`api/briefs?ids=${group.slice(0, LISTED)}`);
     if (page.group !== group) return;
     fill($("many-list"), ...rows.map((node) => make("li", { class: "line" },
-      make("button", { class: "row", type: "button", onclick: () => page.select(node.id, false) }, mark(page.palette, node.class, node.confidence), named(node.name), make("span", { class: "number" }, node.label === null ? "" : percent(node.confidence))),
+      make("button", { class: "row", type: "button", onclick: () => page.select(node.id, false) }, mark(page.palette, node.class, node.confidence), named(node.name), make("span", { class: "number" }, node.label === null || !state.calibrated ? node.label ?? "" : percent(node.confidence))),
       make("button", { class: "small", type: "button", "aria-label": `Leave out ${node.name}`, onclick: () => page.choose(page.group.filter((each) => each !== node.id), page.proposal) }, "×"))),
     ...(group.length > LISTED ? [make("li", { class: "quiet" }, `and ${many(group.length - LISTED, "more node")}`)] : []));
   }

@@ -46,6 +46,7 @@ export class Legend {
     }
     this.draw();
     this.box?.focus();
+    this.box?.parentElement.scrollIntoView({ block: "nearest" });
   }
 
   // Rename, merge, move and delete a class, or propose all its certain nodes.

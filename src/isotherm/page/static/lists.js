@@ -42,7 +42,7 @@ export class Lists {
     const guess = node.label !== null ? `${node.label}?` : page.state.fitted ? "not reached" : "";
     const chosen = node.id === page.selected || page.group.includes(node.id);
     return make("li", {}, make("button", { class: "row", type: "button", "aria-current": chosen, onclick: (event) => this.click(event, at) },
-      make("kbd", {}, key), mark(page.palette, node.class, node.confidence), named(node.name), make("span", { class: "guess" }, this.tab === "doubt" ? percent(node.confidence) : guess)));
+      make("kbd", {}, key), mark(page.palette, node.class, node.confidence), named(node.name), make("span", { class: "guess" }, this.tab === "doubt" && page.state.calibrated ? percent(node.confidence) : guess)));
   }
 
   // A step of the history; a click selects its node, to give it another label.

@@ -157,8 +157,8 @@ export class GraphMap {
   }
 
   colour(i) {
-    if (!this.visible(i)) return this.palette.dimmed;
-    return this.values ? this.values.colour(i, this.palette) : this.ownColour(i);
+    const own = this.values ? this.values.colour(i, this.palette) : this.ownColour(i);
+    return this.visible(i) ? own : this.palette.faint(own);
   }
 
   // The colour of a node by its class, whatever is filtered or shown.
@@ -315,7 +315,9 @@ export class GraphMap {
   write(pen, text, x, y, font, colour, taken) {
     pen.font = font;
     const short = text.length > 40 ? text.slice(0, 39) + "…" : text;
-    const width = pen.measureText(short).width, box = [x - width / 2 - 2, y - 8, x + width / 2 + 2, y + 8];
+    const half = pen.measureText(short).width / 2 + 2;
+    x = Math.max(half, Math.min(this.over.clientWidth - half, x)); // inside the map
+    const box = [x - half, y - 8, x + half, y + 8];
     if (taken.some((other) => box[0] < other[2] && box[2] > other[0] && box[1] < other[3] && box[3] > other[1])) return null;
     taken.push(box);
     pen.textAlign = "center";
@@ -329,19 +331,30 @@ export class GraphMap {
     return box;
   }
 
+  // Names of nodes above or below them, where they cover no node, no number and no other name.
   drawNames(pen, inView) {
-    const taken = [], order = [...new Set([...(this.selected >= 0 ? [this.selected] : []), ...this.seeds, ...this.suggestions, ...this.shown])];
+    if (!this.names) return;
+    const radius = this.sigma.scaleSize(this.size), order = new Set([...(this.selected >= 0 ? [this.selected] : []), ...this.seeds, ...this.suggestions, ...this.shown]);
+    const taken = this.shown.map((i) => this.at(i)).map(({ x, y }) => [x - radius, y - radius, x + radius, y + radius]);
+    taken.push(...this.suggestions.slice(0, 10).map((i) => this.numberAt(i)).map(({ x, y }) => [x - 5, y - 6, x + 5, y + 6]));
     for (const i of order) {
-      const spot = this.at(i);
-      if (inView(spot) && this.names) this.write(pen, this.names[i], spot.x, spot.y - this.sigma.scaleSize(this.size) - 10, "11px sans-serif", this.palette.ink, taken);
+      const { x, y } = this.at(i);
+      if (!inView({ x, y })) continue;
+      for (const away of [-radius - 11, radius + 12]) if (this.write(pen, this.names[i], x, y + away, "11px sans-serif", this.palette.ink, i === this.selected ? [] : taken)) break;
     }
+  }
+
+  // Where the number of a suggestion goes on a small graph.
+  numberAt(i) {
+    const { x, y } = this.at(i), radius = this.sigma.scaleSize(this.size) + 3.5;
+    return { x: x + radius + 6, y: y + radius - 1, radius };
   }
 
   // Names of classes, moved up or down where they would cover a suggestion or another name.
   drawSpots(pen, inView) {
     const taken = [...this.suggestions.slice(0, 10), ...(this.selected >= 0 ? [this.selected] : [])].map((i) => {
-      const { x, y } = this.at(i);
-      return [x - 10, y - 10, x + 10, y + 10];
+      const { x, y } = this.at(i), half = i === this.selected ? 40 : 10; // its name is below it
+      return [x - half, y - 10, x + half, i === this.selected ? y + 32 : y + 10];
     });
     for (const spot of this.values ? [] : this.spots) {
       const { x, y } = this.sigma.graphToViewport(spot), font = spot.code < 10 ? "bold 13px sans-serif" : "12px sans-serif";
@@ -400,13 +413,12 @@ export class GraphMap {
     this.suggestions.slice(0, 10).forEach((i, at) => {
       const spot = this.at(i);
       if (!inView(spot)) return;
-      const small = this.n <= FEW, radius = small ? this.sigma.scaleSize(this.size) + 3.5 : 9;
+      const small = this.n <= FEW, { x, y, radius } = small ? this.numberAt(i) : { ...spot, radius: 9 };
       pen.beginPath(); pen.arc(spot.x, spot.y, radius, 0, 7);
       if (!small) { pen.fillStyle = this.palette.ground; pen.globalAlpha = 0.85; pen.fill(); pen.globalAlpha = 1; }
       pen.setLineDash([3, 2]); pen.lineWidth = 1.6; pen.strokeStyle = this.palette.ink; pen.stroke(); pen.setLineDash([]);
-      const [x, y] = small ? [spot.x + radius + 6, spot.y + radius - 1] : [spot.x, spot.y + 0.5];
       if (small) this.write(pen, String((at + 1) % 10), x, y, "bold 11px sans-serif", this.palette.ink, []);
-      else { pen.font = "bold 11px sans-serif"; pen.fillStyle = this.palette.ink; pen.fillText(String((at + 1) % 10), x, y); }
+      else { pen.font = "bold 11px sans-serif"; pen.fillStyle = this.palette.ink; pen.fillText(String((at + 1) % 10), x, y + 0.5); }
     });
   }
 
@@ -415,8 +427,7 @@ export class GraphMap {
     const spot = this.at(this.selected);
     pen.strokeStyle = this.palette.ink; pen.lineWidth = 3;
     pen.beginPath(); pen.arc(spot.x, spot.y, 11, 0, 7); pen.stroke();
-    const half = Math.min(150, 4.2 * this.selectedName?.length + 8), x = Math.max(half, Math.min(this.over.clientWidth - half, spot.x));
-    if (this.selectedName && this.n > FEW) this.write(pen, this.selectedName, x, spot.y + 22, "bold 13px sans-serif", this.palette.ink, []);
+    if (this.selectedName && this.n > FEW) this.write(pen, this.selectedName, spot.x, spot.y + 22, "bold 13px sans-serif", this.palette.ink, []);
   }
 
   // The map as a picture: what sigma and the canvas show now.

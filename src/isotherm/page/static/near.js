@@ -3,7 +3,6 @@ import { fill, make } from "./dom.js";
 
 const FONT = 11;
 const SIZE = { width: 280, height: 190 }; // of the picture in pixels, as it is drawn now
-const SHORT = 18; // characters of a name that are shown
 const NAMED_UP_TO = 16; // neighbours whose names are shown
 
 export function drawNear(svg, { nodes, links, paths }, { colour, select }) {
@@ -41,7 +40,7 @@ function go(event, dots, at) {
 
 // Where each node goes: paths are rays upwards, other neighbours are on one or two arcs below.
 function places(nodes, paths) {
-  const [x, y] = [SIZE.width / 2, SIZE.height / 2], unit = y / 100, wider = Math.max(1, Math.min(2.2, 0.9 * x / y));
+  const [x, y] = [SIZE.width / 2, SIZE.height / 2], unit = Math.min(x, y) / 100, wider = Math.max(1, Math.min(2.2, 0.9 * x / y));
   const spots = new Map([[nodes[0].id, [x, y]]]);
   const put = (id, far, angle) => spots.set(id, [x + wider * unit * far * Math.cos(angle), y + unit * far * Math.sin(angle)]);
   paths.forEach((path, p) => {
@@ -62,8 +61,9 @@ function names(nodes, paths, spots) {
   const others = nodes.length - 1 - new Set(paths.flat()).size <= NAMED_UP_TO ? nodes.map((each) => each.id) : [];
   const order = new Set([nodes[0].id, ...paths.map((path) => path.at(-1)), ...paths.flat(), ...others].filter((id) => known.has(id)));
   const taken = [...spots.values()].map(([x, y]) => [x - 4, y - 4, x + 4, y + 4]);
+  const short = Math.round(SIZE.width / 15); // characters of a name that are shown
   return [...order].flatMap((id) => {
-    const name = known.get(id), text = name.length > SHORT ? name.slice(0, SHORT - 1) + "…" : name;
+    const name = known.get(id), text = name.length > short ? name.slice(0, short - 1) + "…" : name;
     const place = freePlace(spots.get(id), width(text), taken);
     if (!place) return [];
     taken.push(place.box);

@@ -13,15 +13,14 @@ export class Panel {
     this.page = page;
     this.node = null;
     this.open("why");
+    new ResizeObserver(() => this.draw()).observe($("near"));
     $("note").onchange = () => this.keepNote();
     $("note").onkeydown = (event) => { if (event.key === "Enter") $("note").blur(); };
   }
 
   open(tab) {
-    this.tab = tab;
     tabs($("reason-tabs"), TABS, tab, (each) => this.open(each));
-    for (const each of Object.keys(TABS)) $(each).hidden = each !== tab;
-    if (tab === "around" && this.near) this.draw();
+    $("node").dataset.tab = tab; // a large window shows both
   }
 
   clear() {
@@ -71,12 +70,6 @@ export class Panel {
       : ["Taken for ", this.inColour(node.label, "b"), page.state.calibrated ? `, confidence ${percent(node.confidence)}`
         : page.state.seeds < FEW_SEEDS ? "; too few seeds to tell how certain." : "; how certain is being worked out."];
     fill($("verdict"), ...known);
-    fill($("bars"), ...node.probabilities.map(({ label, probability }) => {
-      const bar = make("span", { class: "bar" });
-      bar.style.width = `${Math.max(1, 100 * probability)}%`;
-      bar.style.background = page.palette.base(page.codeOf(label));
-      return make("li", {}, named(label), bar, make("span", { class: "number" }, percent(probability)));
-    }));
   }
 
   // The name of a class, after its mark.
@@ -84,20 +77,29 @@ export class Panel {
     return make(tag, { class: className }, mark(this.page.palette, this.page.codeOf(label)), " ", named(label, ""));
   }
 
-  // The most probable classes first, then the others, each with its key.
+  // The most probable classes first, each with its key and a bar; the others follow on demand.
   choices() {
-    const { node, page } = this, { order } = page.state;
-    const first = node.probabilities.map((each) => page.codeOf(each.label)).filter((code) => order.includes(code));
-    const listed = [...new Set([...first, ...order])];
-    const short = this.all || listed.length === CHOICES + 1 ? listed : listed.slice(0, CHOICES);
-    const buttons = short.map((code) => page.choice(code, node.seed && node.class === code));
-    if (short.length < listed.length) {
-      buttons.push(make("button", { type: "button", onclick: () => { this.all = true; this.choices(); } }, `${listed.length - short.length} more…`));
-    }
+    const { node, page } = this, { order } = page.state, chances = new Map(node.probabilities.map((each) => [page.codeOf(each.label), each.probability]));
+    const listed = [...new Set([...chances.keys(), ...order])].filter((code) => order.includes(code));
+    const first = listed.slice(0, listed.length === CHOICES + 1 ? CHOICES + 1 : CHOICES), others = listed.slice(first.length);
+    const buttons = first.map((code) => this.choice(code, chances.get(code)));
+    if (this.all) buttons.push(...others.map((code) => page.choice(code, node.seed && node.class === code)));
+    else if (others.length) buttons.push(make("button", { type: "button", onclick: () => { this.all = true; this.choices(); } }, `${others.length} more…`));
     if (node.seed) buttons.push(make("button", { type: "button", onclick: () => page.label(null) }, make("kbd", {}, "Del"), " no label"));
     else if (listed.length) buttons.push(make("button", { type: "button", onclick: () => page.unsure() }, make("kbd", {}, "u"), " unsure"));
     if (!listed.length) buttons.push(make("span", { class: "quiet" }, "Name some classes on the left first."));
     fill($("choices"), ...buttons);
+  }
+
+  // A button that gives the node a class, with its probability as a bar.
+  choice(code, probability) {
+    const { node, page } = this, bar = make("span", { class: "bar" });
+    bar.style.width = `${100 * (probability ?? 0)}%`;
+    bar.style.background = page.palette.base(code);
+    const { name } = page.state.classes[code];
+    return make("button", { type: "button", class: "row", "aria-pressed": node.seed && node.class === code, onclick: () => page.label(name) },
+      make("kbd", {}, page.keyOf(code) || "·"), mark(page.palette, code), named(name), make("span", { class: "track" }, bar),
+      make("span", { class: "number" }, probability === undefined ? "" : percent(probability)));
   }
 
   // Keep the note; if that fails, the text stays, and is sent again with the next change.
@@ -141,7 +143,7 @@ export class Panel {
     $("experts").hidden = !rows?.length;
     if (!rows?.length) return;
     const signed = (odds) => `${odds >= 0 ? "+" : "−"}${Math.abs(odds).toFixed(1)}`;
-    fill($("experts"), make("tr", {}, make("th", { scope: "col" }, "says"), ...classes.map((label) => make("th", { scope: "col", title: label.slice(0, 200) }, label))),
+    fill($("experts"), make("tr", {}, make("th", { scope: "col" }, "evidence for"), ...classes.map((label) => make("th", { scope: "col", title: label.slice(0, 200) }, label))),
       ...rows.map(({ name, odds }) => make("tr", {}, make("th", { scope: "row" }, name), ...odds.map((each) => make("td", {}, signed(each))))));
   }
 
@@ -160,10 +162,10 @@ export class Panel {
     this.draw();
   }
 
-  // The picture and the list of neighbours, if their tab is open.
+  // The picture and the list of neighbours, if they are shown.
   draw() {
     const { near, page } = this;
-    if (this.tab !== "around") return;
+    if (!near || !$("near").clientWidth) return;
     drawNear($("near"), near, { colour: (node) => page.map.ownColour(node.id), select: (node) => page.select(node, true) });
     const rest = near.list.length - this.listed.length;
     fill($("neighbours"), ...this.listed.map((node) => this.neighbour(node)),
