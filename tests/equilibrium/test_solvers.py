@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from problems import Problem, dense, harmonic, problems, star_mesh
-from scipy.sparse import csr_array, diags_array, eye_array, kron
+from scipy.sparse import block_diag, csr_array, diags_array, eye_array, kron
 
 import isotherm as iso
 from isotherm import kernels
@@ -261,6 +261,17 @@ def test_a_constant_boundary_gives_a_constant(solver: str) -> None:
     solution = prepare(system, solver).solve(Request(np.full((2, 1), 0.3), SolveOptions(tol=1e-6)))
     np.testing.assert_allclose(solution.temperatures, 0.3, atol=1e-12)
     assert solution.converged
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_a_class_that_no_seed_of_a_component_has_is_exactly_cold_there(solver: str) -> None:
+    """The first component has seeds of classes 0 and 1, the second of class 1, the third of classes 1 and 2."""
+    system = system_of(csr_array(block_diag([grid(7, 9), grid(9, 7), path(40)])), np.array([0, 50, 70, 90, 130, 160]))
+    found = solve(system, np.eye(3)[[0, 1, 1, 1, 1, 2]], solver, tol=1e-2).temperatures
+    assert not found[:63, 2].any()
+    np.testing.assert_array_equal(found[63:126], np.tile([0, 1, 0], (63, 1)))
+    assert not found[126:, 0].any()
+    assert ((found[[20, 20, 140, 140], [0, 1, 1, 2]] > 0) & (found[[20, 20, 140, 140], [0, 1, 1, 2]] < 1)).all()
 
 
 def test_progress_is_reported() -> None:

@@ -62,8 +62,9 @@ def test_right_or_said_not_to_be(solver: str, decades: int) -> None:
             assert solution.converged  # small graphs are solved whatever their weights
 
 
-def test_a_bound_is_relative_to_the_spread_at_equilibrium() -> None:
+def test_a_bound_is_relative_to_the_spread_at_equilibrium(monkeypatch: pytest.MonkeyPatch) -> None:
     """Relative to the spread of the temperatures found, it was smaller than the error by one part in 40,000."""
+    monkeypatch.setattr("isotherm.equilibrium.solvers.system.FEW_NODES", 0)  # as in a large graph, errors are left
     graph = iso.Graph.from_edges([0, 0, 1, 2], [1, 2, 3, 3], [1e-3, 1e15, 1e-8, 1e-17])
     problem = Problem.of(graph, np.array([0, 3]), np.eye(2))
     solution = solve(problem, SolveOptions(solver="elimination", tol=1e-3))

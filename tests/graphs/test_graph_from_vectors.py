@@ -264,6 +264,24 @@ def test_a_wide_sparse_table_is_compared_along_a_few_directions(monkeypatch: pyt
     assert found.index.rows.shape[1] == 128
     topic = np.arange(X.shape[0]) % 4
     if X.shape[0] == 600:
-        assert (topic[found.near] == topic[:, None]).mean() > 0.9
+        assert (topic[found.first[found.near]] == topic[found.first, None]).mean() > 0.9
     again = neighbours(X, metric="cosine")
     np.testing.assert_array_equal(found.near, again.near)
+
+
+@pytest.mark.parametrize("scale", [False, True])
+@pytest.mark.parametrize("recall", [0.98, 0.5])
+def test_equally_near_rows_do_not_depend_on_the_order_of_rows(
+    scale: bool, recall: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Small integers have many equal distances; of equal rows, the one with the first id has the neighbours."""
+    monkeypatch.setattr("isotherm.graphs.neighbours.MOST_EXACT", 1e9 if recall == 0.98 else 1e4)
+    rng = np.random.default_rng(0)
+    table, ids = rng.integers(0, 4, (400, 5)), np.array([f"r{row}" for row in range(400)])
+    assert len(np.unique(table, axis=0)) < 400
+    first = Graph.from_vectors(table, k=4, scale=scale, ids=ids, recall=recall).adjacency
+    for _ in range(3):
+        order = rng.permutation(400)
+        found = Graph.from_vectors(table[order], k=4, scale=scale, ids=ids[order], recall=recall).adjacency
+        back = np.argsort(order)
+        np.testing.assert_allclose(found[back][:, back].toarray(), first.toarray(), rtol=1e-6)

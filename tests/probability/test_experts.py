@@ -345,3 +345,24 @@ def test_the_unit_of_weights_changes_nothing(kind: str, unit: float) -> None:
     )
     assert other.experts_ == pytest.approx(usual.experts_, abs=0.01)
     np.testing.assert_allclose(other.predict_proba(), usual.predict_proba(), atol=0.01)
+
+
+def test_rounding_errors_do_not_choose_the_scale_of_features() -> None:
+    """With one seed of each of two classes, no scale is better than another."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        features, seeds = rng.normal(size=(30, 6)), seeds_of(rng.permutation(30)[:2], np.arange(2), 2)
+        np.testing.assert_array_equal(scaled_rows(features, seeds), scales(features)[0].apply(features))
+
+
+def test_diffused_features_of_small_graphs_do_not_depend_on_the_order_of_nodes(world: Any) -> None:
+    """They are in double precision; the single one gave probabilities that differed by 0.00001."""
+    graph, _, features, _ = world
+    order = np.random.default_rng(0).permutation(graph.n_nodes)
+    moved = iso.Graph.from_scipy(graph.adjacency[order][:, order])
+    found = []
+    for some, rows, nodes in ((graph, features, order[:5]), (moved, features[order], np.arange(5))):
+        seeds = seeds_of(nodes, np.array([0, 0, 1, 1, 1]), 2)
+        knowledge = Knowledge(Evidence(rows), some, seeds, SolveOptions(), unit_rows(rows))
+        found.append(diffusion.diffusion(knowledge).map.at(nodes))
+    np.testing.assert_allclose(found[1], found[0], atol=1e-12)

@@ -30,6 +30,7 @@ class Task(NamedTuple):
     codes: NDArray[np.int64]  # (s,) classes
     features: NDArray[np.float64] | None  # (n, d)
     n: int
+    side: str
 
 
 def case(seed: int, number: int) -> str | None:
@@ -70,7 +71,7 @@ def fitted(task: Task, names: NDArray[np.str_]) -> tuple[NDArray[Any], NDArray[n
     seeds = dict(zip(task.seeds.tolist(), names[task.codes].tolist(), strict=True))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        clf = iso.NodeClassifier().fit(graph, seeds, features=task.features)
+        clf = iso.NodeClassifier(side=task.side).fit(graph, seeds, features=task.features)
         return clf.labels_, clf.predict_proba()
 
 
@@ -85,7 +86,7 @@ def _difference(
 
 
 def random_task(rng: np.random.Generator) -> Task:
-    """Block models, random trees, graphs with hubs, weighted, directed, with features."""
+    """Block models, random trees, graphs with hubs, weighted, directed with each side, with features."""
     n, n_classes = int(rng.integers(*SIZES)), int(rng.integers(2, 6))
     truth = np.arange(n) * n_classes // n
     kind = rng.choice(["blocks", "sparse", "tree", "hubs"])
@@ -109,7 +110,9 @@ def random_task(rng: np.random.Generator) -> Task:
     codes = np.unique(truth[seeds], return_inverse=True)[1]
     features = rng.normal(size=(n, 8)) + 2 * np.eye(8)[truth] if rng.random() < 0.25 else None
     weight = rng.uniform(0.1, 3, len(ends)) if rng.random() < 0.4 else None
-    return Task(ends, weight, bool(rng.random() < 0.25), seeds, codes, features, n)
+    directed = bool(rng.random() < 0.25)
+    side = str(rng.choice(["edges", "source", "both", "along"])) if directed else "edges"
+    return Task(ends, weight, directed, seeds, codes, features, n, side)
 
 
 def _upper(matrix: coo_array) -> NDArray[np.int64]:

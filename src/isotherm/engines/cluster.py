@@ -82,7 +82,7 @@ class DaskEngine:
         quiet = replace(options, progress=None)
         for block in column_blocks(problem.columns, problem.values):
             values = problem.values(block)
-            follows = closing_column(values, neighbours=problem.graph.csr.counts(problem.nodes))
+            follows = closing_column(values, degrees=problem.graph.csr.counts(problem.nodes).astype(np.float64))
             solved = np.flatnonzero(np.arange(values.shape[1]) != follows)
             closing = None if follows is None else block.start + follows
             keep = Keep(name, block, problem.columns, closing, values.min(axis=0), values.max(axis=0))

@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.options import ALONG_OR_EDGES, SolveOptions, check_along
-from isotherm.equilibrium.solvers.system import Solution, largest_ratio
+from isotherm.equilibrium.solvers.system import Solution, largest_ratio, stopping
 from isotherm.errors import ParameterError
 from isotherm.graphs import Graph
 
@@ -109,10 +109,10 @@ def solve_along(
         iterations += count
         temperatures[walk.interior] = search.x[:, :-1]
         spread = np.nanstd(temperatures, axis=0)
-        bound = float(largest_ratio(search.errors(), spread))
+        before, bound = bound, float(largest_ratio(search.errors(), spread))
         if options.progress is not None:
             options.progress(iterations, bound)
-        if tol is not None and bound <= tol:
+        if tol is not None and bound <= tol and (bound <= stopping(tol, graph.n_nodes) or bound > before / 2):
             break
     low, high = values.min(axis=0), values.max(axis=0)
     found = np.clip(search.x[:, :-1], low, high)

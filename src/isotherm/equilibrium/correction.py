@@ -36,7 +36,7 @@ from isotherm.equilibrium.solvers import Solution, System
 from isotherm.equilibrium.solvers.cg import MOST_MISSING, ConjugateGradient, GroupDescent
 from isotherm.equilibrium.solvers.interior import Groups, group_of_components, interior_groups
 from isotherm.equilibrium.solvers.iterative import Horizon
-from isotherm.equilibrium.solvers.system import keep_within, largest_ratio, of_true_spread
+from isotherm.equilibrium.solvers.system import keep_components_within, keep_within, largest_ratio, of_true_spread
 from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
@@ -71,6 +71,7 @@ def correct(
     solution = correction.solution if correction.error <= correction.tol else correction.refined(after)
     values = after.values(slice(None))
     keep_within(solution.temperatures, values.min(axis=0), values.max(axis=0))
+    keep_components_within(after.system, solution.temperatures, after.lifting.values(values))
     return replace(solution, seconds=perf_counter() - began)
 
 

@@ -19,7 +19,7 @@ from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.lifting import Lifting, lift
 from isotherm.equilibrium.options import ALONG, SolveOptions
 from isotherm.equilibrium.solvers import MOST_COLUMNS, Request, Solution, Solver, Source, System, prepare
-from isotherm.equilibrium.solvers.system import OutputRows, keep_within, of_true_spread
+from isotherm.equilibrium.solvers.system import OutputRows, keep_components_within, keep_within, of_true_spread
 from isotherm.errors import Option, Worded, warn
 from isotherm.graphs import Csr, Graph
 from isotherm.seeds import Seeds
@@ -208,8 +208,7 @@ def solve_block(solver: Solver, system: System, request: Request) -> Solution:
     values, start = request.values, request.start
     skipped = None
     if request.source is None:
-        near = system.conductance.counts(system.boundary)
-        skipped = closing_column(values, fixed_start(request.options, start), near)
+        skipped = closing_column(values, fixed_start(request.options, start), system.degree[system.boundary])
     if skipped is None:
         solution = solver.solve(request)
     else:
@@ -219,6 +218,8 @@ def solve_block(solver: Solver, system: System, request: Request) -> Solution:
         solution = replace(solution, temperatures=_with_rest(solution.temperatures, skipped))
     if request.source is None:
         keep_within(solution.temperatures, values.min(axis=0), values.max(axis=0))
+        if request.options.tol is not None:  # a fixed number of iterations may begin elsewhere, and end there
+            keep_components_within(system, solution.temperatures, values)
     return replace(solution, seconds=time.perf_counter() - began)
 
 
@@ -227,17 +228,19 @@ def fixed_start(options: SolveOptions, start: Floats | None) -> Floats | None:
     return start if options.tol is None else None
 
 
-def closing_column(values: Doubles, start: Floats | None = None, neighbours: Ints | None = None) -> int | None:
+def closing_column(values: Doubles, start: Floats | None = None, degrees: Doubles | None = None) -> int | None:
     """If all rows (s, k) sum to one, the column with the largest sum, which follows from the others; else None.
 
-    Of equal columns it is the one with most neighbours, so that the order of the classes does not matter.
+    Of equal columns it is the one whose seeds have the largest degrees, so that the order of classes does not matter.
     Temperatures from which a fixed number of iterations starts have to sum to one as well.
     """
     closed = 2 <= values.shape[1] <= MOST_COLUMNS + 1 and np.allclose(values.sum(axis=1), 1, rtol=0, atol=ROUNDING)
     if closed and start is not None:
         closed = not (np.abs(start.sum(axis=1) - 1) > CLOSED_START).any()  # NaN, where unknown, is fine
-    counts = np.zeros(len(values)) if neighbours is None else neighbours
-    return int(np.lexsort((counts @ values, values.sum(axis=0)))[-1]) if closed else None
+    if not closed:
+        return None
+    near = np.zeros(len(values)) if degrees is None else degrees
+    return int(np.lexsort((np.sqrt(near) @ values, near @ values, values.sum(axis=0)))[-1])
 
 
 def _with_rest(others: Floats, column: int) -> Floats:

@@ -61,10 +61,14 @@ def _drawn(colours: Words) -> Ints:
 
 def id_ranks(graph: "Graph", nodes: Ints) -> Words:
     """The rank of the id of each of these nodes among them."""
-    ids = graph.nodes[nodes]
+    return ranked(graph.nodes[nodes])
+
+
+def ranked(ids: NDArray[np.generic]) -> Words:
+    """The rank of each id: integers as numbers, others as texts."""
     keys: NDArray[np.generic] = ids if ids.dtype == np.int64 else np.array(list(map(str, ids)), dtype=np.str_)
-    ranks = np.empty(len(nodes), np.uint64)
-    ranks[np.argsort(keys, kind="stable")] = np.arange(len(nodes))
+    ranks = np.empty(len(ids), np.uint64)
+    ranks[np.argsort(keys, kind="stable")] = np.arange(len(ids))
     return ranks
 
 

@@ -297,7 +297,7 @@ class Graph:
         """A graph that joins each row of a table to its nearest rows.
 
         Two rows are joined if one is among the k nearest of the other. Identical rows count once: copies are joined to
-        the first of them. The answer is the same for any number of threads and on every run.
+        the one with the first id. The answer is the same for any number of threads and any order of the rows.
 
         Parameters
         ----------
@@ -334,19 +334,19 @@ class Graph:
         """
         from isotherm.graphs.neighbours import Neighbours
 
+        nodes = None if ids is None else distinct_ids(node_ids(ids, "ids"))
+        threads = kernels.thread_count(n_threads)
         found = Neighbours.of(
-            X, k=k, metric=metric, weights=weights, scale=scale, recall=recall, threads=kernels.thread_count(n_threads)
+            X, k=k, metric=metric, weights=weights, scale=scale, recall=recall, threads=threads, ids=nodes
         )
-        return cls.from_neighbours(found, ids)
+        return cls.from_neighbours(found, nodes)
 
     @classmethod
-    def from_neighbours(cls, found: "Neighbours", ids: Iterable[Any] | None = None) -> Self:
+    def from_neighbours(cls, found: "Neighbours", ids: Ids | None = None) -> Self:
         """A graph from the neighbours found for each row of a table."""
         n = len(found.twin)
         check_size(n)
-        nodes = np.arange(n) if ids is None else distinct_ids(node_ids(ids, "ids"))
-        if len(nodes) != n:
-            raise ValueError(f"ids has {len(nodes)} values for {n} rows of the table")
+        nodes = np.arange(n) if ids is None else ids
         return cls._from_entries(read_matrix(found.matrix(), nodes), nodes)
 
     def with_nodes(self, ids: Iterable[Any]) -> "Graph":

@@ -7,6 +7,9 @@ Every step gives the same bits on any number of threads and on every run.
 
 *Twins.* Identical rows are searched once: the first of them has the neighbours, and the others, its twins, are joined
 to it alone. So copies of a row can neither fill each other's lists of neighbours nor form islands that no seed reaches.
+
+*Order.* Rows are searched in the order of hashes of their content, and the first of identical rows is that with the
+first id. So it does not depend on the order of the rows which of several equally near rows are neighbours.
 """
 
 from collections.abc import Callable
@@ -20,6 +23,8 @@ from scipy.sparse import coo_array, csr_array
 from isotherm import kernels
 from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
+from isotherm.graphs.colours import ranked
+from isotherm.graphs.nodes import Ids
 from isotherm.graphs.vector_rows import Preparation, Vectors, as_table, has_direction
 
 FARTHEST = 16.0  # largest exponent: no weight rounds to 0 and leaves a row unreached
@@ -173,7 +178,16 @@ class Neighbours:
 
     @classmethod
     def of(
-        cls, values: Any, *, k: int, metric: str, weights: str | None, scale: bool, recall: float, threads: int
+        cls,
+        values: Any,
+        *,
+        k: int,
+        metric: str,
+        weights: str | None,
+        scale: bool,
+        recall: float,
+        threads: int,
+        ids: Ids | None = None,  # (n,) distinct; by default the positions of the rows
     ) -> Self:
         """Find the k nearest rows of each row of a table."""
         _check(k, weights, recall)
@@ -182,18 +196,22 @@ class Neighbours:
         rows = preparation.rows(table)
         pointing = has_direction(table) if metric == "cosine" else np.ones(len(rows), bool)
         _warn_about_zeros(pointing)
-        first, twin = _distinct(rows, pointing)
-        index = Index.of(rows[first] if len(first) < len(rows) else rows, k, recall, threads)
+        if ids is not None and len(ids) != len(rows):
+            raise ValueError(f"ids has {len(ids)} values for {len(rows)} rows of the table")
+        first, twin = _distinct(rows, pointing, ids)
+        rows = rows[first]
+        index = Index.of(rows, k, recall, threads)
         near, distances = index.neighbours(min(k, len(first) - 1), threads)
         return cls(preparation, index, first, twin, near, distances, weights)
 
     def matrix(self) -> csr_array:
         """The symmetric weights (n, n): the mean of both directions (0 where it has no edge), and edges to twins."""
-        count, n, found = len(self.first), len(self.twin), self.near >= 0
-        counts = np.zeros(n + 1, np.int64)
-        counts[self.first + 1] = found.sum(axis=1)
-        ends = self.first.astype(np.int32)[self.near[found]]
-        values = self._weigh(self.distances, self.near)[found].astype(np.float32)
+        count, n, order = len(self.first), len(self.twin), np.argsort(self.first)
+        near = self.near[order]
+        found, counts = near >= 0, np.zeros(n + 1, np.int64)
+        counts[self.first[order] + 1] = found.sum(axis=1)
+        ends = self.first.astype(np.int32)[near[found]]
+        values = self._weigh(self.distances[order], near)[found].astype(np.float32)
         arcs = csr_array((values, ends, np.cumsum(counts)), shape=(n, n))
         joined = arcs.maximum(arcs.T) if self.weights is None else (arcs + arcs.T) * np.float32(0.5)
         return joined if count == n else csr_array(joined + self._twins(joined))
@@ -258,23 +276,23 @@ def _warn_about_zeros(pointing: NDArray[np.bool_]) -> None:
         warn(ZeroRowWarning(f"{problem}: drop {them}, or use {{other}}", metric=cosine, other=euclidean))
 
 
-def _distinct(rows: Vectors, pointing: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Positions of the first row of each set of identical rows, ascending, and the set number of every row (or -1)."""
-    keys = np.where(pointing, _hashes(rows), 0)
+def _distinct(
+    rows: Vectors, pointing: NDArray[np.bool_], ids: Ids | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Positions of the first row of each set of identical rows, by content, and the set of every row (or -1)."""
     places = np.flatnonzero(pointing)
-    _, first, inverse = np.unique(keys[places], return_index=True, return_inverse=True)
+    if ids is not None:
+        places = places[np.argsort(ranked(ids[places]))]
+    _, first, inverse = np.unique(_hashes(rows)[places], return_index=True, return_inverse=True)
     same = all(
         np.array_equal(rows[places[part]], rows[places[first[inverse[part]]]])
         for part in np.array_split(np.arange(len(places)), 1 + rows.size // (1 << 24))
     )
     if not same:  # two rows share a hash: compare the rows themselves
         _, first, inverse = np.unique(rows[places], axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
     twin = np.full(len(rows), -1)
-    twin[places] = rank[inverse.ravel()]
-    return places[first[order]], twin
+    twin[places] = inverse.ravel()
+    return places[first], twin
 
 
 def _hashes(rows: Vectors) -> NDArray[np.uint64]:

@@ -14,6 +14,7 @@ from isotherm.graphs.untrusted import checked_sparse
 METRICS = ("euclidean", "cosine")
 DIRECTIONS = 128  # columns after the projection of a large sparse table
 MOST_DENSE = 1 << 26  # cells up to which a sparse table is made dense
+ROUNDED = 2.0**-16  # to which part of the range of the values their means are rounded
 CHUNK = 1 << 22  # cells converted at once
 
 Vectors = NDArray[np.float32]
@@ -89,7 +90,8 @@ class Preparation:
         deviations = _deviations(table, magnitude)  # in units of the magnitude
         if not scale and metric == "euclidean" and not issparse(table):
             _warn_about_scales(deviations)
-        divisor = magnitude * np.where(deviations > 0, deviations, 1) if scale else np.full(table.shape[1], magnitude)
+        single = deviations.astype(np.float32).astype(np.float64)  # without the bits that depend on the order of rows
+        divisor = magnitude * np.where(single > 0, single, 1) if scale else np.full(table.shape[1], magnitude)
         draft = cls(metric, divisor, None, np.zeros(1), 1.0)
         directions = None
         if issparse(table) and table.shape[0] * table.shape[1] > MOST_DENSE:
@@ -122,14 +124,18 @@ class Preparation:
         return csr_array(diags_array(inverse) @ table) if issparse(table) else table * inverse[:, None]
 
     def _spread(self, table: Any) -> tuple[Doubles, float]:
-        """The mean of each column, and the largest deviation from it in any column."""
+        """About the mean of each column, and the largest deviation from it in any column.
+
+        The mean is rounded, so that it does not depend on the order of the rows, and equal distances stay equal.
+        """
         parts = _chunks(table.shape[0], table.shape[1] if self.directions is None else DIRECTIONS)
         sums, low, high = 0.0, np.inf, -np.inf
         for part in parts:
             values = self._dense(table[part])
             sums = sums + values.sum(axis=0)
             low, high = np.minimum(low, values.min(axis=0)), np.maximum(high, values.max(axis=0))
-        center = np.asarray(sums) / table.shape[0]
+        grid = ROUNDED * _power_of_two(float(np.max(high - low)))
+        center = grid * np.round(np.asarray(sums) / table.shape[0] / grid)
         return center, float(max(np.max(high - center), np.max(center - low)))
 
 

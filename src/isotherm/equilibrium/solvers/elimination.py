@@ -8,6 +8,7 @@ sparse as the graph. Its solve M^-1 r carries heat over any distance, and also e
 Temperatures are stored in float64. Corrections are computed in float32, which halves the memory traffic. Each round
 recomputes the residual in float64, continues in the last search direction, and reduces the error by a large factor.
 If float32 stops making progress, float64 takes over.
+Which edges are sampled depends on how nodes are numbered.
 """
 
 from typing import Any
@@ -21,7 +22,16 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import ratio
 from isotherm.equilibrium.solvers.interior import deviations
 from isotherm.equilibrium.solvers.iterative import PRECONDITIONED
-from isotherm.equilibrium.solvers.system import Request, Solution, Source, Spreads, System, largest_ratio, with_closing
+from isotherm.equilibrium.solvers.system import (
+    Request,
+    Solution,
+    Source,
+    Spreads,
+    System,
+    largest_ratio,
+    stopping,
+    with_closing,
+)
 from isotherm.graphs import Csr
 from isotherm.kernels import Report, Stride
 
@@ -92,7 +102,8 @@ class _Run:
 
     def __init__(self, solver: Elimination, request: Request) -> None:
         values, source, options = request.values, request.source, request.options
-        self.solver, self.tol, self.progress = solver, options.tol or 0.0, options.progress
+        self.solver, self.progress = solver, options.progress
+        self.tol = stopping(options.tol or 0.0, len(solver.degree))
         self.max_iter = options.max_iter or MAX_ITER
         self.columns = values.shape[1]
         self.width = kernels.width(self.columns)

@@ -18,6 +18,7 @@ WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 
 SAMPLED_EDGES = 2**16
 CONSTANT = 16  # a spread of this many rounding errors is none
 CHUNK = 1 << 14  # rows that fit in the cache
+FEW_NODES, FINE = 20_000, 1e-8  # up to this many nodes, `stopping` is at most this
 
 Rows: TypeAlias = Callable[[slice], Floats]  # the columns of some rows
 
@@ -307,6 +308,14 @@ def of_true_spread(bound: float) -> float:
     return bound / (1 - bound) if bound < 1 else np.inf
 
 
+def stopping(tol: float, nodes: int) -> float:
+    """The error at which to stop iterations that depend on how nodes are numbered.
+
+    So does the error that they leave. In small graphs they are cheap, and go on until it is too small to decide labels.
+    """
+    return min(tol, FINE) if nodes <= FEW_NODES else tol
+
+
 def keep_within(temperatures: Floats, low: Doubles, high: Doubles) -> None:
     """Clip columns in place to the range of the boundary temperatures, each (k,): the maximum principle.
 
@@ -321,6 +330,28 @@ def keep_within(temperatures: Floats, low: Doubles, high: Doubles) -> None:
     low, high = low.astype(temperatures.dtype), high.astype(temperatures.dtype)
     alike = len(low) > 0 and (low == low[0]).all() and (high == high[0]).all()  # numbers are faster than arrays
     np.clip(temperatures, *((low[0], high[0]) if alike else (low, high)), out=temperatures)
+
+
+def keep_components_within(system: System, temperatures: Floats, values: Doubles) -> None:
+    """Clip each connected component in place to the range of its own boundary temperatures (s, k), as `keep_within`.
+
+    A class that no seed of a component has is exactly 0 there. Rounding errors would be enough to label nodes by a rule
+    that divides by sums of temperatures.
+    """
+    if system.component is None:
+        return
+    found, place = np.unique(system.component[system.boundary], return_inverse=True)
+    if len(found) < 2:
+        return
+    ordered, first = values[np.argsort(place, kind="stable")], np.cumsum(np.bincount(place)) - np.bincount(place)
+    low, high = (reduce.reduceat(ordered, first).astype(temperatures.dtype) for reduce in (np.minimum, np.maximum))
+    narrow = ((low > low.min(axis=0)) | (high < high.max(axis=0))).any(axis=1)
+    number = np.full(int(system.component.max()) + 1, -1)
+    number[found[narrow]] = np.flatnonzero(narrow)
+    rows = np.flatnonzero(number[system.component[: len(temperatures)]] >= 0)
+    for part in np.split(rows, range(CHUNK, len(rows), CHUNK)):
+        which = number[system.component[part]]
+        temperatures[part] = np.clip(temperatures[part], low[which], high[which])
 
 
 def with_closing(values: Doubles, closed: bool) -> Doubles:

@@ -13,7 +13,7 @@ import numpy as np
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
-from isotherm.probability.experts.expert import Expert, Knowledge, Rows, links, mean_weight
+from isotherm.probability.experts.expert import Expert, Knowledge, Rows, links, mean_weight, precision
 from isotherm.probability.experts.regression import PROJECTED, Regression, random_directions
 
 STEPS, CONTINUE = 12, 0.9  # maximum walk length; continuation probability
@@ -28,7 +28,8 @@ def diffusion(known: Knowledge) -> Expert | None:
     csr = links(known.graph)
     if min(len(known.seeds.nodes), known.rows.shape[1]) * csr.entries * STEPS > MOST:
         return None
-    walk = Averaging.convolution(csr, mean_weight(csr), n_threads=known.options.threads).times(CONTINUE)
+    how = {"dtype": precision(known.graph), "n_threads": known.options.threads}
+    walk = Averaging.convolution(csr, mean_weight(csr), **how).times(CONTINUE)
     return Regression(DiffusedFeatures(known.rows, walk), known.seeds)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # evidence holds the features of the graph, which an expert c
     from isotherm.probability.evidence import Evidence
 
 LEAST = 1e-9  # smallest probability, so that logarithms are finite
+LARGE = 20_000  # nodes; up to so many, averages are in double precision
 FAR = 2.0**40  # largest weights within this factor of 1 keep sums and squares inside float32
 
 Rows: TypeAlias = Any  # features: a csr_array or an array of numbers, shape (n, d)
@@ -96,6 +97,11 @@ def links(graph: Graph) -> Csr:
     if 1 / FAR <= largest <= FAR or not largest:
         return csr
     return csr._replace(weights=np.ldexp(np.asarray(csr.weights, np.float64), -int(np.frexp(largest)[1])))
+
+
+def precision(graph: Graph) -> np.dtype[Any]:
+    """The type of averages over neighbours. In single precision, rounding errors depend on the order of the nodes."""
+    return np.dtype(np.float64 if graph.n_nodes <= LARGE else np.float32)
 
 
 def mean_weight(csr: Csr) -> float:

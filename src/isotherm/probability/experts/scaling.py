@@ -19,7 +19,8 @@ from isotherm.seeds import Seeds
 MOST_SEEDS = 1000  # that choose, where there are more columns
 PENALTIES = 10.0 ** np.arange(-4, 2)  # ridge penalties, in mean squared lengths of a row
 SAME = 1e-6  # a column with a smaller spread, relative to its size, is constant
-LEAST_GAIN = 1.0  # standard errors by which the usual scale must be beaten
+LEAST_GAIN = 1.0  # standard errors by which the usual scale must be beaten,
+ROUNDING = 1e-9  # and share of its error, since rounding errors decide nothing
 
 
 def scaled_rows(features: Rows, seeds: Seeds) -> Rows:
@@ -32,9 +33,10 @@ def scaled_rows(features: Rows, seeds: Seeds) -> Rows:
     some = np.linspace(0, len(seeds.nodes) - 1, count).astype(np.int64)
     own, codes = features[seeds.nodes[some]], seeds.codes[some]
     errors = [left_out_errors(scale.apply(own), codes) for scale in (usual, *others)]
-    best = int(np.argmin([each.sum() for each in errors]))
+    sums = np.array([each.sum() for each in errors])
+    best = int(np.argmax(sums <= sums.min() + ROUNDING * sums[0]))  # the first of equal ones
     gain = errors[0] - errors[best]
-    chance = LEAST_GAIN * np.sqrt(len(gain)) * gain.std()
+    chance = LEAST_GAIN * np.sqrt(len(gain)) * gain.std() + ROUNDING * sums[0]
     return ((usual, *others)[best] if gain.sum() > chance else usual).apply(features)
 
 

@@ -19,10 +19,10 @@ from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Graph
 from isotherm.graphs.colours import distinct_colours
-from isotherm.probability.experts.expert import Expert, Knowledge, links, mean_weight
+from isotherm.probability.experts.expert import LARGE, Expert, Knowledge, links, mean_weight, precision
 from isotherm.probability.experts.regression import MeanFeatures, Regression
 
-SMALL, LARGE = 256, 20_000  # nodes: up to SMALL all eigenvectors are found, beyond LARGE in single precision
+SMALL = 256  # nodes: up to so many, all eigenvectors are found
 BLOCKS = 2  # blocks of columns; one beyond LARGE
 COLUMNS = kernels.WIDTHS[-1]  # columns of a block
 REGULARISATION = 0.02  # zero-valued pseudo-degree, in mean degrees
@@ -93,7 +93,16 @@ def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = 
         means = spectrum.averages(x)
         values, turn = spectrum.eigenpairs(x, means)
         low = MARGIN * float(np.clip(values[0], LOWEST, HIGHEST))
-    return spectrum.turned(x, turn[:, ::-1][:, 1:] * np.maximum(values[::-1][1:], 0))
+    kept = np.arange(len(values))[: _without_first(values)][::-1]
+    return spectrum.turned(x, turn[:, kept] * np.maximum(values[kept], 0))
+
+
+def _without_first(values: Doubles) -> int:
+    """How many ascending eigenvalues there are without the largest; all if two are the largest, as in equal parts.
+
+    Which of their vectors is the first would depend on rounding errors.
+    """
+    return len(values) - (len(values) < 2 or bool(values[-1] - values[-2] > EQUAL))
 
 
 def degree_features(graph: Graph) -> Doubles:
@@ -108,13 +117,12 @@ def degree_features(graph: Graph) -> Doubles:
 class _Spectrum:
     """The regularised average of a graph, applied to blocks of columns: arrays (n, 16).
 
-    It is symmetric in the inner product that weights nodes by their regularised degree. Up to `LARGE` nodes it is in
-    double precision. In single precision, rounding errors in features would depend on the order of the nodes.
+    It is symmetric in the inner product that weights nodes by their regularised degree.
     """
 
     def __init__(self, graph: Graph, options: SolveOptions) -> None:
         self.graph, csr = graph, links(graph)
-        self.dtype = np.dtype(np.float64 if graph.n_nodes <= LARGE else np.float32)
+        self.dtype = precision(graph)
         degrees = csr.sums
         self.degrees = (degrees + REGULARISATION * (degrees.mean() or 1)).astype(self.dtype)
         scale = np.divide(1, self.degrees, out=np.zeros_like(self.degrees), where=degrees > 0)
@@ -126,7 +134,7 @@ class _Spectrum:
         matrix = self.average.to_scipy().toarray() * root[:, None] / root  # symmetric
         values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
         first = values[-count] if count <= len(values) else 0.0
-        leading = np.flatnonzero(values[:-1] > max(first, 0) + EQUAL)[::-1]
+        leading = np.flatnonzero(values[: _without_first(values)] > max(first, 0) + EQUAL)[::-1]
         return np.asarray(vectors[:, leading] / root[:, None] * values[leading])
 
     def start(self, blocks: int) -> list[Floats]:
