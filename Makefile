@@ -145,10 +145,12 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
-# The demo needs neither the tools of the tests nor compiled modules; whatever comes next adds the rest.
+# The demo needs neither the tools of the tests nor the fastest kernels, which take most of the time of an install. The
+# other targets add both.
 .venv/demo: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[cli,plot]'
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[cli,plot]' \
+	  -C build-dir=build/quick -C cmake.define.ISOTHERM_QUICK=ON
 	touch $@
 
 .venv/installed: pyproject.toml $(NATIVE)

@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,15 @@ PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "repro
 
 
 def test_the_home_page_lists_every_page() -> None:
-    home = (DOCS / "index.md").read_text(encoding="utf-8")
-    listed = {line for part in re.findall(r"```{toctree}\n(.*?)```", home, re.DOTALL) for line in part.split()}
+    listed = [
+        (page.parent / line).relative_to(DOCS).as_posix()
+        for page in PAGES
+        for part in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        for line in part.split()
+    ]
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES} - {"index"}
-    assert pages <= listed, "add it to the table of contents in docs/index.md"
+    missing = [page for page in pages if not any(fnmatch(page, each) for each in listed)]
+    assert not missing, "add it to the table of contents in docs/index.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())

@@ -18,7 +18,7 @@ from benchmarks.accuracy.tables import FEATURES, OURS, difference_table, markdow
 from benchmarks.accuracy.vectors import TABLES
 from isotherm.study.tasks import PROTOCOLS
 
-__all__ = ["kept_facts", "kept_results", "page", "write_page"]
+__all__ = ["compared_with_networks", "graphs_of", "kept_facts", "kept_results", "main_methods", "page", "write_page"]
 
 RICH_PROTOCOLS = [*PROTOCOLS, TWENTY]
 NETWORK_NAMES = ("GCN", "GAT", "APPNP")
@@ -219,10 +219,8 @@ def _stopped(results: Results) -> str:
 
 def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
     """Isotherm with features and every method that uses them, on graphs of both halves on which networks were run."""
-    second = {pair[1] for pair in TWINS}
-    ran = {row.key[:2] for row in results.values() if row.method == "APPNP"}
-    names = [name for name in WITH_FEATURES if all((name, protocol) in ran for protocol in RICH_PROTOCOLS)]
-    names = [name for name in names if name in facts and name not in second]
+    alike, others = compared_with_networks(results, facts)
+    names = [name for name in WITH_FEATURES if name in {*alike, *others}]
     if not names:
         return []
     peers = [name for name in rich_methods(results, names) if name != FEATURES]
@@ -230,8 +228,6 @@ def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
     few = [name for name in names if any((name, "1%", 2, peer) not in results for peer in NETWORK_NAMES)]
     if few:
         parts.append(FEWER.format(names=", ".join(few)))
-    alike = [name for name in names if _adjusted(facts[name]) > HOMOPHILOUS]
-    others = [name for name in names if name not in alike]
     for kind, group in (("are mostly alike", alike), ("often differ", others)):
         if group:
             parts += [
@@ -239,6 +235,16 @@ def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
                 difference_table(results, group, RICH_PROTOCOLS, peers, FEATURES) + "\n",
             ]
     return [*parts, wins_table(results, names, RICH_PROTOCOLS, [FEATURES, *peers]) + "\n"]
+
+
+def compared_with_networks(results: Results, facts: dict[str, Facts]) -> tuple[list[str], list[str]]:
+    """Graphs on which networks were run: those whose neighbours are mostly alike, and the others."""
+    second = {pair[1] for pair in TWINS}
+    ran = {row.key[:2] for row in results.values() if row.method == "APPNP"}
+    names = [name for name in WITH_FEATURES if all((name, protocol) in ran for protocol in RICH_PROTOCOLS)]
+    names = [name for name in names if name in facts and name not in second]
+    alike = [name for name in names if _adjusted(facts[name]) > HOMOPHILOUS]
+    return alike, [name for name in names if name not in alike]
 
 
 def _tables(results: Results) -> list[str]:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from commands import Run, command, runner
 from scipy.sparse import csr_array
+from tools.pages import alike, examples
 
 import isotherm
 from isotherm import kernels
@@ -28,7 +29,7 @@ from isotherm.study.scores import Scores
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHEET = (ROOT / "docs" / "cheat-sheet.md").read_text(encoding="utf-8")
 COMMANDS = [name for name in app if not name.startswith("-")]
 LABELS = "node,label\nann,tea\nbob,tea\ncat,tea\ndan,coffee\neve,coffee\nfay,coffee\ngus,coffee\n"
 
@@ -236,7 +237,7 @@ def test_the_usage_names_every_argument(run: Run, name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_documented(name: str) -> None:
     assert f"\n## isotherm {name}\n" in GUIDE
-    assert f"isotherm {name}" in README
+    assert f"isotherm {name}" in SHEET
 
 
 @pytest.mark.parametrize(
@@ -256,24 +257,30 @@ def test_every_option_is_documented(run: Run, name: str, least: int) -> None:
     assert {option for option in options if f"`{option}" not in GUIDE} == set()
 
 
-def work_as_printed(run: Run, lines: Iterable[str]) -> None:
-    """Run commands: in this process if they begin with isotherm, in a shell if they need one."""
+def work_as_printed(run: Run, lines: Iterable[str]) -> str:
+    """Run commands: in this process if they begin with isotherm, in a shell if they need one; what they print."""
+    said, printed = "", ""
     for line in filter(None, map(str.strip, lines)):
         if line.startswith("isotherm ") and ">" not in line:
             outcome = run(*shlex.split(line)[1:])
             assert outcome.status == 0, f"{line}: {outcome.err}"
+            said, printed = said + outcome.err, printed + outcome.out
         else:
-            in_a_shell(line)
+            printed += in_a_shell(line)
+    return said + printed
 
 
-def in_a_shell(line: str) -> None:
+def in_a_shell(line: str) -> str:
     launcher = Path("bin/isotherm")
     if not launcher.exists():
         launcher.parent.mkdir()
         launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m isotherm "$@"\n')
         launcher.chmod(0o755)
     path = f"{launcher.parent.resolve()}:{os.environ['PATH']}"
-    subprocess.run(["bash", "-c", line], env={**os.environ, "PATH": path}, capture_output=True, check=True, timeout=300)
+    environment = {**os.environ, "PATH": path}
+    return subprocess.run(
+        ["bash", "-c", line], env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=300
+    ).stdout
 
 
 WITH_COMMANDS = [
@@ -287,11 +294,12 @@ WITH_COMMANDS = [
 def test_the_commands_of_a_document_work_as_printed(run: Run, document: str) -> None:
     for path in filter(Path.is_file, Path().iterdir()):
         path.unlink()
-    text = (ROOT / document).read_text(encoding="utf-8")
-    commands = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    lines = re.findall(r"^.* <<'EOF'\n(?:.*\n)*?EOF$|^.+$", commands, re.MULTILINE)
-    assert sum("isotherm" in line for line in lines) >= 1
-    work_as_printed(run, lines)
+    blocks = [each for each in examples((ROOT / document).read_text(encoding="utf-8")) if each.language == "sh"]
+    assert any("isotherm" in each.code for each in blocks)
+    for block in blocks:
+        lines = re.findall(r"^.* <<'EOF'\n(?:.*\n)*?EOF$|^.+$", block.code, re.MULTILINE)
+        printed = work_as_printed(run, lines)
+        assert block.text is None or alike(block.text, printed), f"run: python -m tools.pages {document}\n{printed}"
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
