@@ -2,6 +2,7 @@
 
 import re
 import runpy
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -13,18 +14,16 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "reproduction")
 
 
-def listed(page: str) -> set[str]:
-    """The pages in the tables of contents of a page, and of these."""
-    file = DOCS / f"{page}.md"
-    parts = re.findall(r"```{toctree}\n(.*?)```", file.read_text(encoding="utf-8"), re.DOTALL) if file.exists() else []
-    inside = file.parent.relative_to(DOCS)
-    names = {(inside / line).as_posix() for part in parts for line in part.split()}
-    return names.union(*map(listed, names))
-
-
 def test_the_home_page_lists_every_page() -> None:
+    listed = [
+        (page.parent / line).relative_to(DOCS).as_posix()
+        for page in PAGES
+        for part in re.findall(r"```{toctree}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        for line in part.split()
+    ]
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES} - {"index"}
-    assert pages <= listed("index"), "add it to a table of contents, such as that of docs/index.md"
+    missing = [page for page in pages if not any(fnmatch(page, each) for each in listed)]
+    assert not missing, "add it to the table of contents in docs/index.md"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())

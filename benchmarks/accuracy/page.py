@@ -1,4 +1,4 @@
-"""docs/accuracy.md, its picture and the page for maintainers, made of the rows in docs/accuracy.csv.gz and the facts."""
+"""docs/accuracy.md, its picture and the page for maintainers, made of the rows in docs/accuracy.csv.gz."""
 
 import csv
 from pathlib import Path
@@ -18,7 +18,16 @@ from benchmarks.accuracy.tables import FEATURES, OURS, difference_table, markdow
 from benchmarks.accuracy.vectors import TABLES
 from isotherm.study.tasks import PROTOCOLS
 
-__all__ = ["kept_facts", "kept_results", "maintainers_page", "page", "write_page"]
+__all__ = [
+    "compared_with_networks",
+    "graphs_of",
+    "kept_facts",
+    "kept_results",
+    "main_methods",
+    "maintainers_page",
+    "page",
+    "write_page",
+]
 
 RICH_PROTOCOLS = [*PROTOCOLS, TWENTY]
 NETWORK_NAMES = ("GCN", "GAT", "APPNP")
@@ -86,8 +95,8 @@ development. If a graph is in two files, one is used.
 """
 
 FEWER = """\
-On these graphs, some networks have one draw so far: {names}. Differences and wins are taken on the draws that the methods
-have in common.
+On these graphs, some networks have one draw so far: {names}. Differences and wins are taken on the draws that all
+methods have.
 """
 
 QUOTED = """\
@@ -136,9 +145,9 @@ METHOD = """\
   are faster here than in PyTorch Geometric, because SciPy does their products by sparse matrices. Two choices were made
   after a look at scores, both in favour of the networks: APPNP starts from smaller weights than at first, after a look
   at the public split of Cora; and SGC got its second weight decay after one at Cora and CiteSeer.
-- **Prediction sets.** Coverage depends on which seeds were drawn. With three draws, even perfectly calibrated sets would
-  miss the range from 0.88 to 0.93 on about 1.8 of 28 graphs by chance; on airports_europe, which has 20 seeds at 5%,
-  they would miss it half the time.
+- **Prediction sets.** Coverage depends on which seeds were drawn. With three draws, even perfectly calibrated sets
+  would miss the range from 0.88 to 0.93 on about 1.8 of 28 graphs by chance; on airports_europe, which has 20 seeds at
+  5%, they would miss it half the time.
 - **CPU s** is the mean over graphs of the CPU seconds for a draw, on one thread, with confidence where a method has
   it. All methods have a budget of 60 CPU seconds for a draw. A method that exceeds it on a graph is shown as lacking
   that graph, and is ranked last there. {lacking}
@@ -250,19 +259,16 @@ def _draws(results: Results) -> int:
 def _stopped(results: Results) -> str:
     """Which rows an earlier run stopped at a smaller budget than that of today."""
     count = sum(row.status == SLOW and row.protocol in PROTOCOLS for row in results.values())
-    return (
-        f"The {count} draws of other\n  methods that are missing were stopped by an earlier run, at 10 seconds for three draws."
-        if count
-        else ""
-    )
+    if not count:
+        return ""
+    text = "draws of other methods, which are missing here, at 10 seconds for three draws."
+    return f"An earlier run stopped {count}\n  {text}"
 
 
 def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
     """Isotherm with features and every method that uses them, on graphs of both halves on which networks were run."""
-    second = {pair[1] for pair in TWINS}
-    ran = {row.key[:2] for row in results.values() if row.method == "APPNP"}
-    names = [name for name in WITH_FEATURES if all((name, protocol) in ran for protocol in RICH_PROTOCOLS)]
-    names = [name for name in names if name in facts and name not in second]
+    alike, others = compared_with_networks(results, facts)
+    names = [name for name in WITH_FEATURES if name in {*alike, *others}]
     if not names:
         return []
     peers = [name for name in rich_methods(results, names) if name != FEATURES]
@@ -270,8 +276,6 @@ def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
     few = [name for name in names if any((name, "1%", 2, peer) not in results for peer in NETWORK_NAMES)]
     if few:
         parts.append(FEWER.format(names=", ".join(few)))
-    alike = [name for name in names if _adjusted(facts[name]) > HOMOPHILOUS]
-    others = [name for name in names if name not in alike]
     for kind, group in (("are mostly alike", alike), ("often differ", others)):
         if group:
             parts += [
@@ -279,6 +283,16 @@ def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
                 difference_table(results, group, RICH_PROTOCOLS, peers, FEATURES) + "\n",
             ]
     return [*parts, wins_table(results, names, RICH_PROTOCOLS, [FEATURES, *peers]) + "\n"]
+
+
+def compared_with_networks(results: Results, facts: dict[str, Facts]) -> tuple[list[str], list[str]]:
+    """Graphs on which networks were run: those whose neighbours are mostly alike, and the others."""
+    second = {pair[1] for pair in TWINS}
+    ran = {row.key[:2] for row in results.values() if row.method == "APPNP"}
+    names = [name for name in WITH_FEATURES if all((name, protocol) in ran for protocol in RICH_PROTOCOLS)]
+    names = [name for name in names if name in facts and name not in second]
+    alike = [name for name in names if _adjusted(facts[name]) > HOMOPHILOUS]
+    return alike, [name for name in names if name not in alike]
 
 
 def _tables(results: Results) -> list[str]:

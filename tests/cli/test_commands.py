@@ -6,16 +6,15 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 import pytest
 from commands import Run, command, runner
 from scipy.sparse import csr_array
+from tools.pages import alike, examples, launchers
 
 import isotherm
 from isotherm import kernels
@@ -30,7 +29,7 @@ from isotherm.study.scores import Scores
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "commands").glob("*.md")))
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+SHEET = (ROOT / "docs" / "cheat-sheet.md").read_text(encoding="utf-8")
 COMMANDS = [name for name in app if not name.startswith("-")]
 LABELS = "node,label\nann,tea\nbob,tea\ncat,tea\ndan,coffee\neve,coffee\nfay,coffee\ngus,coffee\n"
 
@@ -239,7 +238,7 @@ def test_the_usage_names_every_argument(run: Run, name: str) -> None:
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_is_documented(name: str) -> None:
     assert f"# isotherm {name}\n" in (ROOT / "docs" / "commands" / f"{name}.md").read_text(encoding="utf-8")
-    assert f"isotherm {name}" in README
+    assert f"isotherm {name}" in SHEET
 
 
 @pytest.mark.parametrize(
@@ -276,80 +275,39 @@ def _listed(text: str) -> set[str]:
 
 
 def work_as_printed(run: Run, lines: Iterable[str]) -> str:
-    """Run commands and return what they print; those that need no shell run in this process."""
-    printed = []
+    """Run commands: in this process if they begin with isotherm, in a shell if they need one; what they print."""
+    said, printed = "", ""
     for line in filter(None, map(str.strip, lines)):
-        if line.startswith("isotherm ") and ">" not in line and not REWRITE:
+        if line.startswith("isotherm ") and ">" not in line:
             outcome = run(*shlex.split(line)[1:])
             assert outcome.status == 0, f"{line}: {outcome.err}"
-            printed.append(outcome.out or outcome.err)
+            said, printed = said + outcome.err, printed + outcome.out
         else:
-            printed.append(in_a_shell(line))
-    return "".join(printed)
+            printed += in_a_shell(line)
+    return said + printed
 
 
 def in_a_shell(line: str) -> str:
-    folder = Path("bin")
-    for name, module in {"isotherm": "-m isotherm", "python": ""}.items():
-        folder.mkdir(exist_ok=True)
-        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
-        (folder / name).chmod(0o755)
-    environment = {**os.environ, "PATH": f"{folder.resolve()}:{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-c", line], env=environment, capture_output=True, check=True, timeout=300, text=True
-    )
-    return done.stdout or done.stderr
+    environment = {**os.environ, "PATH": launchers(Path("bin"))}
+    return subprocess.run(
+        ["bash", "-c", line], env=environment, stdout=subprocess.PIPE, text=True, check=True, timeout=300
+    ).stdout
 
 
-REWRITE = bool(os.environ.get("ISOTHERM_REWRITE"))
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 WITH_COMMANDS = [page.relative_to(ROOT).as_posix() for page in PAGES if "```sh\n" in page.read_text(encoding="utf-8")]
-COMMANDS_AND_OUTPUT = re.compile(r"```sh\n(?P<commands>.*?)```(\n+```text\n(?P<output>.*?)```)?", re.DOTALL)
 
 
 @pytest.mark.parametrize("document", WITH_COMMANDS)
 def test_the_commands_of_a_document_work_as_printed(run: Run, document: str) -> None:
-    """With ISOTHERM_REWRITE=1, the outputs on the page are made anew, by processes as users have them."""
     for path in filter(Path.is_file, Path().iterdir()):
         path.unlink()
-    page = ROOT / document
-    text = page.read_text(encoding="utf-8")
-    for block in reversed([*map(partial(_ran, run), COMMANDS_AND_OUTPUT.finditer(text))]):
-        if block.output is None:
-            continue
-        if REWRITE:
-            text = text[: block.place[0]] + block.printed + text[block.place[1] :]
-        else:
-            words, numbers = _parts(block.output)
-            assert words == _parts(block.printed)[0]
-            assert numbers == pytest.approx(_parts(block.printed)[1], abs=0.002)
-    page.write_text(text, encoding="utf-8")
-
-
-class Block(NamedTuple):
-    """Commands that were run: the output on the page and its place, and what was printed."""
-
-    output: str | None
-    place: tuple[int, int]
-    printed: str
-
-
-def _ran(run: Run, found: re.Match[str]) -> Block:
-    lines = re.findall(r"^.* <<'EOF'\n(?:.*\n)*?EOF$|^.+$", found["commands"], re.MULTILINE)
-    return Block(found["output"], found.span("output"), _shortened(work_as_printed(run, lines)))
-
-
-def _shortened(text: str) -> str:
-    """Text with three decimals of long numbers."""
-    return re.sub(r"(\d+\.\d{3})\d{3,}", r"\1...", text)
-
-
-def _parts(text: str) -> tuple[list[str], list[float]]:
-    """Words, without bars and seconds, which differ each time, and the numbers between them."""
-    steady = re.sub(r"(?m)^(seconds|peak memory) .*$|residual .*|[▏▎▍▌▋▊▉█]+ *| \d+\.\d\d(?=( +best)?$)", "", text)
-    return re.sub(r"\d+\.\d+(\.\.\.)?", "", steady).split(), [
-        float(number) for number in re.findall(r"\d+\.\d+", steady)
-    ]
+    blocks = [each for each in examples((ROOT / document).read_text(encoding="utf-8")) if each.language == "sh"]
+    assert any("isotherm" in each.code for each in blocks)
+    for block in blocks:
+        lines = re.findall(r"^.* <<'EOF'\n(?:.*\n)*?EOF$|^.+$", block.code, re.MULTILINE)
+        printed = work_as_printed(run, lines)
+        assert block.text is None or alike(block.text, printed), f"run: python -m tools.pages {document}\n{printed}"
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
