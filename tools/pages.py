@@ -16,14 +16,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-__all__ = ["Example", "alike", "examples", "pictures"]
+__all__ = ["Example", "alike", "examples", "launchers", "pictures"]
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```(python|sh)\n(.*?)```(?:\s*```text\n(.*?)```)?", re.DOTALL)
 PICTURE = re.compile(r"!\[[^\]]*\]\(([\w.-]+)\)")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 COSTS = re.compile(r"^(?:seconds|peak memory) .*\n", re.MULTILINE)  # other at each run, so pages do not show them
-RESIDUAL = re.compile(r"residual .*")
+UNSTEADY = re.compile(r"residual .*| \d+\.\d\d(?= +best$|$)", re.MULTILINE)  # and a last column of CPU seconds
 WIDTH = 1100  # pixels of a picture, at most
 CLOSE = 0.02  # difference of numbers that another processor may make, relative or absolute
 
@@ -61,21 +61,26 @@ def alike(shown: str, printed: str) -> bool:
 
 
 def _steady(text: str) -> str:
-    return " ".join(re.sub(r"[\u2580-\u259f]+", "", RESIDUAL.sub("", COSTS.sub("", text))).split())
+    return " ".join(re.sub(r"[\u2580-\u259f]+", "", UNSTEADY.sub("", COSTS.sub("", text))).split())
 
 
 def _value(number: str) -> float:
     return float(number.replace(",", ""))
 
 
+def launchers(folder: Path) -> str:
+    """Make ``isotherm`` and ``python`` commands of this environment, and return the path on which they are found."""
+    folder.mkdir(exist_ok=True)
+    for name, module in {"isotherm": "-m isotherm", "python": ""}.items():
+        (folder / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+        (folder / name).chmod(0o755)
+    return f"{folder.resolve()}:{os.environ['PATH']}"
+
+
 def run(example: Example, folder: Path) -> str:
     """What an example prints: warnings and summaries first, then results."""
-    launcher = folder / "bin" / "isotherm"
-    launcher.parent.mkdir(exist_ok=True)
-    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m isotherm "$@"\n')
-    launcher.chmod(0o755)
     interpreter = [sys.executable, "-"] if example.language == "python" else ["bash", "-e"]
-    path = f"{launcher.parent}:{os.environ['PATH']}"
+    path = launchers(folder / "bin")
     done = subprocess.run(
         interpreter, input=example.code, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
