@@ -23,7 +23,7 @@ BLOCK = re.compile(r"```(python|sh)\n(.*?)```(?:\s*```text\n(.*?)```)?", re.DOTA
 PICTURE = re.compile(r"!\[[^\]]*\]\(([\w.-]+)\)")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 COSTS = re.compile(r"^(?:seconds|peak memory) .*\n", re.MULTILINE)  # other at each run, so pages do not show them
-UNSTEADY = re.compile(r"residual .*| \d+\.\d\d(?= +best$|$)", re.MULTILINE)  # and a last column of CPU seconds
+UNSTEADY = re.compile(r"residual .*|(?<=±)(.*) \d+\.\d\d(?= +best$|$)", re.MULTILINE)  # and CPU seconds after scores
 WIDTH = 1100  # pixels of a picture, at most
 CLOSE = 0.02  # difference of numbers that another processor may make, relative or absolute
 
@@ -61,7 +61,7 @@ def alike(shown: str, printed: str) -> bool:
 
 
 def _steady(text: str) -> str:
-    return " ".join(re.sub(r"[\u2580-\u259f]+", "", UNSTEADY.sub("", COSTS.sub("", text))).split())
+    return " ".join(re.sub(r"[\u2580-\u259f]+", "", UNSTEADY.sub(r"\1", COSTS.sub("", text))).split())
 
 
 def _value(number: str) -> float:
