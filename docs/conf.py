@@ -25,7 +25,8 @@ html_title = "Isotherm"
 myst_enable_extensions = ["colon_fence", "dollarmath"]
 myst_heading_anchors = 3  # so that a link such as commands/index.md#exit-status works here and on a code host
 
-autodoc_typehints = "none"  # docstrings say it in words
+autodoc_typehints = "signature"
+python_maximum_signature_line_length = 100
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 

@@ -23,8 +23,8 @@ BLOCK = re.compile(r"```(python|sh)\n(.*?)```(?:\s*```text\n(.*?)```)?", re.DOTA
 PICTURE = re.compile(r"!\[[^\]]*\]\(([\w.-]+)\)")
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 COSTS = re.compile(r"^(?:seconds|peak memory) .*\n", re.MULTILINE)  # other at each run, so pages do not show them
-UNSTEADY = re.compile(r"residual .*| \d+\.\d\d(?= +best$|$)", re.MULTILINE)  # and a last column of CPU seconds
-COLOURS, WIDTH = 128, 1100
+UNSTEADY = re.compile(r"residual .*|(?<=±)(.*) \d+\.\d\d(?= +best$|$)", re.MULTILINE)  # and CPU seconds after scores
+WIDTH = 1100  # pixels of a picture, at most
 CLOSE = 0.02  # difference of numbers that another processor may make, relative or absolute
 
 
@@ -61,7 +61,7 @@ def alike(shown: str, printed: str) -> bool:
 
 
 def _steady(text: str) -> str:
-    return " ".join(re.sub(r"[\u2580-\u259f]+", "", UNSTEADY.sub("", COSTS.sub("", text))).split())
+    return " ".join(re.sub(r"[\u2580-\u259f]+", "", UNSTEADY.sub(r"\1", COSTS.sub("", text))).split())
 
 
 def _value(number: str) -> float:
@@ -116,13 +116,14 @@ def refresh(path: Path) -> None:
 
 
 def _shrink(drawn: Path, kept: Path) -> None:
-    """Keep a picture smaller and with fewer colours: it then takes a third of the room."""
+    """Keep a picture smaller and with 256 colours: it then takes a third of the room."""
     from PIL import Image
 
     picture = Image.open(drawn).convert("RGB")
     if picture.width > WIDTH:
         picture = picture.resize((WIDTH, round(picture.height * WIDTH / picture.width)), Image.Resampling.LANCZOS)
-    picture.quantize(COLOURS, dither=Image.Dither.NONE).save(kept, optimize=True)
+    octree = Image.Quantize.FASTOCTREE  # keeps rare hues apart, which others merge
+    picture.quantize(256, octree, dither=Image.Dither.NONE).save(kept, optimize=True)
 
 
 if __name__ == "__main__":
