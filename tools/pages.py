@@ -127,6 +127,7 @@ def _shrink(drawn: Path, kept: Path) -> None:
 
 
 if __name__ == "__main__":
-    for page in map(Path, sys.argv[1:] or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]):
+    every = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in [Path(name) for name in sys.argv[1:]] or every:
         print(page, flush=True)
         refresh(page)
