@@ -378,9 +378,8 @@ def test_rows_survive_the_file(tmp_path: Path) -> None:
 def test_the_page_is_made_of_the_rows_in_the_repository() -> None:
     for make, name in ((pages.page, "accuracy.md"), (pages.maintainers_page, "maintainers/accuracy.md")):
         made = make(pages.kept_results(), pages.kept_facts())
-        assert made == (pages.DOCS / name).read_text(encoding="utf-8"), (
-            "python -m benchmarks accuracy --page docs/accuracy.md"
-        )
+        wanted = (pages.DOCS / name).read_text(encoding="utf-8")
+        assert made == wanted, "run: python -m benchmarks accuracy --page docs/accuracy.md"
     assert all(half in HALVES.values() for half in pages.measured_halves(pages.kept_results()))
 
 
