@@ -21,7 +21,7 @@ __all__ = ["Example", "alike", "examples", "launchers", "pictures"]
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"```(python|sh)\n(.*?)```(?:\s*```text\n(.*?)```)?", re.DOTALL)
 PICTURE = re.compile(r"!\[[^\]]*\]\(([\w.-]+)\)")
-NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
+NUMBER = re.compile(r"[+-]?\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")
 COSTS = re.compile(r"^(?:seconds|peak memory) .*\n", re.MULTILINE)  # other at each run, so pages do not show them
 UNSTEADY = re.compile(r"residual .*|(?<=±)(.*) \d+\.\d\d(?= +best$|$)", re.MULTILINE)  # and CPU seconds after scores
 WIDTH = 1100  # pixels of a picture, at most
@@ -127,7 +127,7 @@ def _shrink(drawn: Path, kept: Path) -> None:
 
 
 if __name__ == "__main__":
-    every = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    for page in [Path(name) for name in sys.argv[1:]] or every:
+    pages = [Path(name) for name in sys.argv[1:]]
+    for page in pages or [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         print(page, flush=True)
         refresh(page)
