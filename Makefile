@@ -19,7 +19,7 @@ demo:
 	$(PYTHON) -m pip --python build/demo install --quiet --no-compile --disable-pip-version-check '$(WHEEL)[cli,plot]'
 	build/demo/bin/isotherm demo
 else
-demo: .venv/installed
+demo: .venv/demo
 	$(BIN)/isotherm demo
 endif
 
@@ -145,11 +145,19 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
+# The demo needs neither the tools of the tests nor the fastest kernels, which take most of the time of an install. The
+# other targets add both.
+.venv/demo: pyproject.toml $(NATIVE)
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[cli,plot]' \
+	  -C build-dir=build/quick -C cmake.define.ISOTHERM_QUICK=ON
+	touch $@
+
 .venv/installed: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[test]'
-	touch $@
+	touch .venv/demo $@
 
 clean:
 	rm -rf .venv build dist mutants .mypy_cache .pytest_cache .ruff_cache

@@ -1,4 +1,4 @@
-"""Two pages: for users the default first, then other headlines and every race; for maintainers what was missed."""
+"""Two pages: for users the default first, then other headlines; for maintainers every race, and what was missed."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -10,53 +10,73 @@ from benchmarks.commits import stale
 from benchmarks.pictures import draw_default, draw_growth, draw_headlines
 from benchmarks.results import Cost, Result, Run, header
 
-__all__ = ["HEADLINES", "Headline", "write_page"]
+__all__ = ["BARS", "HEADLINES", "Headline", "write_page"]
 
 INSTRUCTION_SETS = {"avx512": "AVX-512", "avx2": "AVX2", "base": "SSE2"}
 
 INTRODUCTION = """\
 # Benchmarks
 
-How many times less time or memory Isotherm needs than others, for the same work on the same machine. Most processors
-have AVX2, newer servers AVX-512; Isotherm uses the best that there is. [How right the labels are](accuracy.md) has a
-page of its own.
+How fast is Isotherm, compared with other libraries on the same work and the same machine? [How right the labels
+are](accuracy.md) is a page of its own.
 """
 
 DEFAULT = """\
 ## The default
 
-`NodeClassifier().fit(graph, seeds)`, with its labels and its confidence, on block models of ten classes whose degrees
-follow a power law. A hundredth of the nodes are seeds, and nothing but the edges is known. The columns of others say
-how much faster or slower Isotherm is, and in brackets their share of wrong labels. Most of Isotherm's time on small
-graphs goes into hidden seeds, which weigh the evidence and calibrate the confidence.
+`NodeClassifier().fit(graph, seeds)`, with labels and confidence, on block models of ten classes whose degrees follow
+a power law. 1 % of the nodes are seeds, and nothing but the edges is known. Each cell of another method shows how
+much faster or slower Isotherm is, and in brackets the share of wrong labels of that method. On small graphs, most of
+Isotherm's time goes into hiding seeds, which the other methods do not do.
 """
 
-GOALS = """\
+HEADLINES_TEXT = """\
+## Solving and files
+
+`DirichletClassifier`, the paper's method, and the commands. *Equilibrium* is the exact solution within the default
+tolerance. *Ten sweeps* is what scikit-network computes by default: ten steps towards that solution. Isotherm uses the
+best instruction set of the processor; where there are several columns, the race was run with each.
+"""
+
+GROWTH = """\
+## Time against size
+
+![Time against the number of edges, both on logarithmic axes]({picture})
+
+Power-law graphs of the same mean degree. Methods that take too long are left out of larger graphs.
+"""
+
+MAINTAINERS = """\
 # Goals of the benchmarks
 
-For those who work on Isotherm: which goals the races of [the benchmarks](benchmarks.md) have, which of them are missed,
-and which races were run with other code than the present. A row is stale if a file below `src` or `native` changed
-after its commit; `make bench` runs the races again, and ends with the same list.
+Which goals the races of [the benchmarks](../benchmarks.md) have, which of them are missed, which races were run with
+older code, and every race in full. A row is stale if a file below `src` or `native` changed after its commit; `make
+bench` runs the races again, and ends with the same list.
 """
 
 HOW = """\
 ## How it was measured
 
-Each row is a race: the contestants take turns on the same input, in the same run. Figures are medians, with the least
-and the greatest in brackets; the ratio is that of the medians, with the spread of the ratios of each turn. Times are
-end to end, from a SciPy matrix to labels or temperatures, unless the work says otherwise. Where the spread is wide,
-other work ran on the same cores, which costs two threads, which wait for each other, more than one; or memory had to be
-fetched from the host of this virtual machine, where the first touch of 64 MB took 6 ms at best and 120 at worst.
+Each row is a race: the contestants take turns on the same input, in the same run. Figures are medians. Times are end
+to end, from a SciPy matrix to labels or temperatures, unless the work says otherwise. [A page for
+maintainers](maintainers/{name}) lists every race, with its spread and its goal. The runs are in `benchmarks.jsonl`
+beside this page.
 
-To run it again, all or some suites, with the best or another instruction set, and make this page of the latest runs
-(GCN needs `pip install 'isotherm[bench-gnn]'`):
+To run the races again, all or some suites, and to make this page of the latest runs:
 
     make bench
     python -m benchmarks {suites}
     ISOTHERM_ISA=avx2 python -m benchmarks foundation grid
     python -m benchmarks --page docs/benchmarks.md
+"""
 
-The runs that this page shows are in `benchmarks.jsonl` beside it. {goals} says which of their goals were missed.
+EVERY = """\
+## Every race
+
+Figures are medians, with the least and the greatest in brackets. "Compared" is the ratio of the medians, with the
+range of the ratios of each turn: a time is so many times faster or slower than that of the peer, and other figures
+are a share of the peer's. A wide range means that other work ran on the same cores, or that the virtual machine had
+to fetch memory from its host.
 """
 
 
@@ -76,17 +96,27 @@ class Headline:
         return next((result for result in fits if result.peer.startswith(self.peer)), None)
 
 
+DEFAULT_RACE = Headline(
+    "labels and confidence on a million nodes", "default", "labels and confidence, 1,000,000", "scikit-network"
+)
+CSV = Headline("from CSV to CSV", "classify", "CSV to CSV", "pandas")
+SAME_ERROR = Headline(
+    "equilibrium at the same error", "laplace-learning", "equilibrium at the same error", "GraphLearning"
+)
+GRID = Headline("a grid of a million nodes", "grid", "grid", "PyAMG")
+ROADS = Headline("the roads of the USA", "hard-graphs", "road_usroads", "PyAMG")
+BARS = (DEFAULT_RACE, CSV, SAME_ERROR, GRID, ROADS)  # the first four that were run are in the picture
 HEADLINES = (
     Headline("ten sweeps on a million nodes", "foundation", "ten sweeps, power-law", "scikit-network"),
     Headline("equilibrium on a million nodes", "foundation", "equilibrium, power-law", "scikit-network"),
     Headline("ten sweeps on a denser graph", "foundation", "ten sweeps, denser", "scikit-network"),
     Headline("equilibrium on a denser graph", "foundation", "equilibrium, denser", "scikit-network"),
-    Headline("equilibrium at the same error", "laplace-learning", "equilibrium at the same error", "GraphLearning"),
-    Headline("a grid of a million nodes", "grid", "grid", "PyAMG"),
-    Headline("the roads of the USA", "hard-graphs", "road_usroads", "PyAMG"),
+    SAME_ERROR,
+    GRID,
+    ROADS,
     Headline("a directed graph of 67 million arcs", "directed", "directed graph", "scikit-network, ten sweeps along"),
     Headline("its peak memory", "directed", "directed graph, peak memory", "scikit-network, ten sweeps along"),
-    Headline("from CSV to CSV", "classify", "CSV to CSV", "pandas"),
+    CSV,
     Headline("explain a node", "answers", "explain", "fit"),
     Headline("add one label", "answers", "update with 1 seed more", "fit"),
 )
@@ -134,9 +164,9 @@ They are solved to an error of 1e-5. PyAMG is the better of smoothed aggregation
 column, times their number. On the grid, an iteration visits each part of the graph that fits the cache of a core once,
 and moves 0.33 GB: four blocks of 32 MB are read and written, the matrix and the factor are read. At the speed of a copy
 with two threads that is 0.5 s for 41 iterations; they take 0.7 s, and the factor 0.3 s before. Graphs of ten thousand
-nodes fit the cache too, where SciPy takes a nanosecond for an entry as well, and is told the residual at which to stop.
-Of the 18 ms here 13 are spent in the kernels, on one thread: a second one made it slower. That four times less is hard
-to reach.""",
+nodes fit the cache too, where SciPy takes a nanosecond for an entry as well, and is given the residual at which to
+stop. Of the 18 ms here 13 are spent in the kernels, on one thread: a second one made it slower. So four times faster is
+hard to reach.""",
     ),
     Group(
         "The choice of a solver",
@@ -147,11 +177,11 @@ to reach.""",
         "Directed graphs and many classes",
         ("directed", "many-classes"),
         """\
-The directed graph has 3.2 million nodes and 67 million arcs, ten classes, 1% seeds; each turn is a process of its own,
-whose peak memory includes the input. Along the arcs, scikit-network solves another problem, of half the size, and half
-of its memory is out of reach: the input takes 0.81 GB, both directions of the arcs 0.54 GB, four blocks of 16 columns
-on half of the nodes 0.82 GB, and the result 0.26 GB. If arcs out were those of the input, blocks had the ten columns
-that are needed and the result were float32, 1.9 GB would be left, where half is 1.6 GB.
+The directed graph has 3.2 million nodes and 67 million arcs, ten classes and 1% seeds. Each turn is a process of its
+own, whose peak memory includes the input. Along the arcs, scikit-network solves another problem, of half the size,
+and half of its memory is out of reach: the input takes 0.81 GB, both directions of the arcs 0.54 GB, four blocks of
+16 columns on half of the nodes 0.82 GB, and the result 0.26 GB. If arcs out were those of the input, blocks had the
+ten columns that are needed and the result were float32, 1.9 GB would be left, where half is 1.6 GB.
 
 DBLP has 317,080 nodes; the 5000 classes are its communities, the largest of each node. scikit-network would need
 several matrices of nodes times classes, 12.7 GB each.""",
@@ -189,34 +219,35 @@ bounded by products over the whole graph, where heat is everywhere after three s
 
 
 def write_page(runs: list[Run], path: Path) -> None:
-    """Write the page, that of the goals, and the pictures for which there is something to draw beside it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Write the page, that for maintainers in a folder beside it, and the pictures."""
+    maintainers = path.parent / "maintainers" / path.name
+    maintainers.parent.mkdir(parents=True, exist_ok=True)
     default = _default(runs)
     if default:
         draw_default(default, path.with_name(f"{path.stem}-default.png"))
-    headlines = [(headline.title, found) for headline in HEADLINES if (found := _found(headline, runs))]
-    if headlines:
-        draw_headlines(headlines, INSTRUCTION_SETS, path.with_suffix(".png"))
+    if bars := _bars(runs):
+        draw_headlines(bars, path.with_suffix(".png"))
     points = [point for run in runs for point in run.points]
     if points:
         draw_growth(points, path.with_name(f"{path.stem}-growth.png"))
-    path.write_text(_page(runs, path.stem), encoding="utf-8")
-    path.with_name(f"{path.stem}-goals.md").write_text(_goals(runs), encoding="utf-8")
+    path.write_text(_page(runs, path), encoding="utf-8")
+    maintainers.write_text(_maintainers(runs), encoding="utf-8")
 
 
-def _page(runs: list[Run], stem: str) -> str:
-    """The page as Markdown; ``stem`` is how the names of its pictures begin."""
-    parts = [INTRODUCTION, *_default_part(runs, stem), *_headlines(runs, stem)]
-    for group in (*GROUPS, Group("More", tuple(_ungrouped(runs)), "")):
-        parts += _group(group, [run for run in runs if run.suite in group.suites], stem)
+def _page(runs: list[Run], path: Path) -> str:
+    """The page for users as Markdown."""
+    parts = [INTRODUCTION]
+    if _bars(runs):
+        parts.append(f"![How many times faster Isotherm is]({path.stem}.png)\n")
+    parts += [*_default_part(runs, path.stem), *_headlines(runs)]
+    if any(run.points for run in runs):
+        parts.append(GROWTH.format(picture=f"{path.stem}-growth.png"))
     suites = " ".join(dict.fromkeys(run.suite for run in runs))
-    parts.append(HOW.format(suites=suites, goals=f"[A page for maintainers]({stem}-goals.md)"))
-    parts.append("## Machine\n\n" + "\n".join(_machines(runs)) + "\n")
-    return "\n".join(parts)
+    return "\n".join([*parts, HOW.format(suites=suites, name=path.name), _machines(runs)])
 
 
-def _goals(runs: list[Run]) -> str:
-    """The page of the goals: how many were reached, which were not, and what is stale."""
+def _maintainers(runs: list[Run]) -> str:
+    """The page for maintainers: how many goals were reached, which were not, what is stale, and every race."""
     results = [(run, result) for run in runs for result in run.results if result.goal is not None]
     missed = [
         f"- {result.work}{_with(run)}, against {result.peer}: {result.outcome()}, goal {result.goal_in_words()}"
@@ -224,10 +255,13 @@ def _goals(runs: list[Run]) -> str:
         if not result.reached
     ]
     score = f"Of {len(results)} goals {len(results) - len(missed)} were reached."
-    parts = [GOALS, "## Missed\n", score + (" These were missed:\n" if missed else "\n"), *missed]
+    parts = [MAINTAINERS, "## Missed\n", score + (" These were missed:\n" if missed else "\n"), *missed]
     if old := stale(runs):
         parts += ["\n## Stale\n", *(f"- {words}" for words in old)]
-    return "\n".join(parts) + "\n"
+    parts.append("\n" + EVERY)
+    for group in (*GROUPS, Group("More", tuple(_ungrouped(runs)), "")):
+        parts += _group(group, [run for run in runs if run.suite in group.suites])
+    return "\n".join(parts).rstrip() + "\n"
 
 
 def _default(runs: list[Run]) -> dict[str, list[Result]]:
@@ -269,17 +303,22 @@ def _found(headline: Headline, runs: list[Run]) -> dict[str, Result]:
     return {isa: result for isa, result in pairs if result is not None}
 
 
-def _headlines(runs: list[Run], stem: str) -> Iterator[str]:
+def _bars(runs: list[Run]) -> list[tuple[str, Result]]:
+    """The races of the picture, with the first instruction set that they were run with."""
+    found = ((each.title, next(iter(_found(each, runs).values()), None)) for each in BARS)
+    return [(title, result) for title, result in found if result is not None][:4]
+
+
+def _headlines(runs: list[Run]) -> Iterator[str]:
     rows = [(headline, found) for headline in HEADLINES if (found := _found(headline, runs))]
     if not rows:
         return
     sets = [isa for isa in INSTRUCTION_SETS if any(isa in found for _, found in rows)]
-    yield "## The paper's classifier, and answers\n"
-    yield f"![How many times less Isotherm needs]({stem}.png)\n"
+    yield HEADLINES_TEXT
     columns = ["work", "against", *(INSTRUCTION_SETS[isa] for isa in sets)]
     lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
     for headline, found in rows:
-        cells = [f"{found[isa].ratio:.3g} times less" if isa in found else "" for isa in sets]
+        cells = [found[isa].outcome() if isa in found else "" for isa in sets]
         lines.append("| " + " | ".join([headline.title, next(iter(found.values())).peer, *cells]) + " |")
     yield "\n".join(lines) + "\n"
 
@@ -288,10 +327,10 @@ def _with(run: Run) -> str:
     return "" if run.isa == "avx512" else f" ({INSTRUCTION_SETS.get(run.isa, run.isa)})"
 
 
-def _group(group: Group, runs: list[Run], stem: str) -> Iterator[str]:
+def _group(group: Group, runs: list[Run]) -> Iterator[str]:
     if not runs:
         return
-    yield f"## {group.title}\n"
+    yield f"### {group.title}\n"
     if group.notes:
         yield group.notes + "\n"
     sets = dict.fromkeys(run.isa for run in runs)
@@ -299,9 +338,6 @@ def _group(group: Group, runs: list[Run], stem: str) -> Iterator[str]:
         if len(sets) > 1:
             yield f"With {INSTRUCTION_SETS.get(isa, isa)}:\n"
         yield from _tables([run for run in runs if run.isa == isa])
-    if any(run.points for run in runs):
-        yield f"![Time against size, both on logarithmic axes]({stem}-growth.png)\n"
-        yield "Power-law graphs of the same mean degree; contestants that take too long are left out of larger ones.\n"
 
 
 def _tables(runs: list[Run]) -> Iterator[str]:
@@ -309,7 +345,7 @@ def _tables(runs: list[Run]) -> Iterator[str]:
     if costs:
         yield _cost_table(costs)
     if results:
-        yield "\n".join([header(False), *(result.row(False) for result in results)]) + "\n"
+        yield "\n".join([header(), *(result.row() for result in results)]) + "\n"
 
 
 def _cost_table(costs: list[Cost]) -> str:
@@ -335,12 +371,13 @@ def _ungrouped(runs: list[Run]) -> Iterator[str]:
     yield from (run.suite for run in runs if run.suite not in grouped)
 
 
-def _machines(runs: list[Run]) -> list[str]:
+def _machines(runs: list[Run]) -> str:
     """Each machine once, with the suites that ran on it, when, and the commit."""
     suites: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for run in runs:
         suites[run.machine, run.date, run.commit].append(run.suite)
-    return [
+    lines = [
         f"- {', '.join(names)} ({date}{', commit ' + commit if commit else ''}): {machine}"
         for (machine, date, commit), names in suites.items()
     ]
+    return "\n".join(["## Machine\n", *lines, ""])

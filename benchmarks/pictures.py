@@ -1,15 +1,11 @@
-"""The pictures of the page: how many times less is needed, and time against size."""
+"""The pictures of the page: how many times faster Isotherm is, and time against size."""
 
 from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING
 
 from benchmarks.results import Point, Result
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 __all__ = ["draw_default", "draw_growth", "draw_headlines"]
 
@@ -20,7 +16,6 @@ STYLES = {  # colours that are told apart by all eyes, and a marker and a dash f
     "SciPy cg, equilibrium": ("#009E73", "D", "-"),
     "GraphLearning, equilibrium": ("#000000", "v", "-"),
 }
-SHADES = {"avx512": "#0072B2", "avx2": "#56B4E9", "base": "#999999"}
 PEERS = (("#D55E00", "^"), ("#009E73", "D"), ("#000000", "v"), ("#CC79A7", "P"))
 
 
@@ -51,38 +46,22 @@ def draw_default(races: Mapping[str, list[Result]], path: Path) -> None:
     figure.savefig(path, dpi=150)
 
 
-def draw_headlines(rows: list[tuple[str, dict[str, Result]]], names: Mapping[str, str], path: Path) -> None:
-    """Bars for the ratios, one for each instruction set."""
+def draw_headlines(rows: list[tuple[str, Result]], path: Path) -> None:
+    """A bar for each race: how many times faster Isotherm is."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 0.8 + 0.44 * len(rows)), layout="constrained")
+    figure = Figure(figsize=(7.5, 0.9 + 0.62 * len(rows)), layout="constrained")
     axes = figure.subplots()
-    for place, (_, found) in enumerate(rows):
-        height = 0.8 / len(found)
-        for number, (isa, result) in enumerate(found.items()):
-            y = place - 0.4 + height * (number + 0.5)
-            axes.barh(y, result.ratio, height=0.9 * height, color=SHADES[isa])
-            axes.text(result.ratio * 1.04, y, f"{result.ratio:.3g}", va="center", fontsize=7)
-    axes.set_yticks(range(len(rows)), [f"{title}\nagainst {_peer(found)}" for title, found in rows], fontsize=7)
-    axes.set(xscale="log", xlabel="times less than the other needs (logarithmic)")
-    axes.xaxis.set_major_formatter("{x:g}")
+    for place, (_, result) in enumerate(rows):
+        axes.barh(place, result.ratio, height=0.6, color="#0072B2")
+        axes.text(result.ratio, place, f" {result.outcome()}", va="center", fontsize=9)
+    names = [f"{title}\nagainst {result.peer.split(',')[0]}" for title, result in rows]
+    axes.set_yticks(range(len(rows)), names, fontsize=9)
+    axes.set(xlim=(0, 1.35 * max(result.ratio for _, result in rows)), xlabel="times faster; 1 is as fast")
     axes.axvline(1, color="#777777", linewidth=0.8)
     axes.invert_yaxis()
-    axes.margins(x=0.1)
     axes.spines[["top", "right"]].set_visible(False)
-    _explain(figure, [isa for isa in SHADES if any(isa in found for _, found in rows)], names)
     figure.savefig(path, dpi=150)
-
-
-def _peer(found: dict[str, Result]) -> str:
-    return next(iter(found.values())).peer.split(",")[0]
-
-
-def _explain(figure: "Figure", sets: list[str], names: Mapping[str, str]) -> None:
-    from matplotlib.patches import Patch
-
-    patches = [Patch(color=SHADES[isa], label=names[isa]) for isa in sets]
-    figure.legend(handles=patches, frameon=False, fontsize=8, loc="outside upper right", ncols=len(patches))
 
 
 def draw_growth(points: list[Point], path: Path) -> None:

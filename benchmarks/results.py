@@ -9,7 +9,8 @@ from typing import Any
 
 __all__ = ["Cost", "Point", "Result", "Run", "header", "latest", "overwrite", "store"]
 
-COLUMNS = ("work", "peer", "isotherm", "isotherm needs", "goal")
+COLUMNS = ("work", "peer", "Isotherm", "compared", "goal")
+TIMES = ("s", "ms", "ns an entry")  # units
 
 
 def header(with_goal: bool = True) -> str:
@@ -22,8 +23,7 @@ def header(with_goal: bool = True) -> str:
 class Result:
     """Ours against a peer, both in the same unit, turn by turn.
 
-    ``goal`` is how many times less ours has to be; below 1, ours may be more, ``1 / goal`` times at most. None is
-    for races without a goal.
+    ``goal`` is the least ratio of theirs to ours; below 1, ours may be more. None is for races without a goal.
     """
 
     work: str
@@ -59,18 +59,21 @@ class Result:
 
     def outcome(self) -> str:
         """The ratio, in words."""
-        return f"{self.ratio:.3g} times less" if self._is_less else f"{1 / self.ratio:.3g} times as much"
+        return self._words(self.ratio)
 
     def goal_in_words(self) -> str:
         goal = self.goal or 1
-        return f"at least {goal:.3g}" if goal >= 1 else f"at most {1 / goal:.3g}"
+        return f"at {'least' if goal >= 1 and self.unit in TIMES else 'most'} {self._words(goal)}"
 
-    @property
-    def _is_less(self) -> bool:
-        return self.ratio >= 1 if self.goal is None else self.goal >= 1
+    def _words(self, ratio: float) -> str:
+        if self.unit not in TIMES:
+            return f"{1 / ratio:.2g} of it"
+        return f"{ratio:.3g} times faster" if ratio >= 1 else f"{1 / ratio:.3g} times slower"
 
     def _spread(self) -> str:
-        turns = [p / o if self._is_less else o / p for p, o in zip(self.theirs, self.ours, strict=True)]
+        """The range of the same number over the turns."""
+        faster = self.unit in TIMES and self.ratio >= 1
+        turns = [p / o if faster else o / p for p, o in zip(self.theirs, self.ours, strict=True)]
         return f" ({min(turns):.3g} to {max(turns):.3g})" if len(turns) > 1 else ""
 
 

@@ -23,15 +23,16 @@ html_theme = "furo"
 html_title = "Isotherm"
 
 myst_enable_extensions = ["colon_fence", "dollarmath"]
-myst_heading_anchors = 3  # so that a link such as cli.md#isotherm-classify works here and on a code host
+myst_heading_anchors = 3  # so that a link such as commands/index.md#exit-status works here and on a code host
 
-autodoc_typehints = "none"  # docstrings say it in words
+autodoc_typehints = "signature"
+python_maximum_signature_line_length = 100
 autodoc_member_order = "bysource"
 napoleon_google_docstring = False
 
 
 def help_of_commands(app: "Sphinx", page: str, source: list[str]) -> None:
-    """Append to its page what each command prints with --help."""
+    """Append to its page what each command prints with --help-all."""
     if page == "reference/commands":
         source[0] += "".join(f"\n## isotherm {name}\n\n```text\n{help_of(name)}```\n" for name in command_names())
 
@@ -45,7 +46,7 @@ def help_of(name: str) -> str:
     """Such as that of classify."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        main([name, "--help"])
+        main([name, "--help-all"])
     return printed.getvalue()
 
 

@@ -8,15 +8,25 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 from isotherm.cli import main
+from isotherm.cli.app import app
 
 ISOTHERM = [sys.executable, "-m", "isotherm"]
 EDGES = "source,target,weight\nann,bob,1\nann,cat,1\nbob,cat,2\ncat,dan,1\ndan,eve,1\ndan,fay,1\neve,fay,1\nfay,gus,1\n"
 SEEDS = "node,label\nann,tea\ngus,coffee\n"
+
+
+def options_of(command: str) -> list[str]:
+    """The options of a command, each by its first name."""
+    found: Any = app
+    for name in command.split():
+        found = found[name]
+    names = [argument.names[0] for argument in found.assemble_argument_collection()]
+    return [name for name in names if name.startswith("--")]
 
 
 class Outcome(NamedTuple):

@@ -127,7 +127,9 @@ def _never_far_below(results: Results) -> Line:
         gaps += (parts.max(axis=0) - panel.by_graph(FEATURES, "accuracy")).tolist()
     if not gaps or np.isnan(gaps).any():
         return goal, "", NOT_RUN
-    return goal, f"at worst {100 * max(gaps):.1f} points", max(gaps) <= 0.01
+    worst = 100 * max(gaps)
+    found = f"at worst {worst:.1f} points below" if worst > 0 else f"at least {-worst:.1f} points above"
+    return goal, found, worst <= 1
 
 
 def _calibration(results: Results) -> Iterator[Line]:

@@ -1,4 +1,4 @@
-"""docs/accuracy.md and its picture, made of the rows in docs/accuracy.csv.gz and of the facts beside them."""
+"""docs/accuracy.md, its picture and the page for maintainers, made of the rows in docs/accuracy.csv.gz."""
 
 import csv
 from pathlib import Path
@@ -18,7 +18,16 @@ from benchmarks.accuracy.tables import FEATURES, OURS, difference_table, markdow
 from benchmarks.accuracy.vectors import TABLES
 from isotherm.study.tasks import PROTOCOLS
 
-__all__ = ["kept_facts", "kept_results", "page", "write_page"]
+__all__ = [
+    "compared_with_networks",
+    "graphs_of",
+    "kept_facts",
+    "kept_results",
+    "main_methods",
+    "maintainers_page",
+    "page",
+    "write_page",
+]
 
 RICH_PROTOCOLS = [*PROTOCOLS, TWENTY]
 NETWORK_NAMES = ("GCN", "GAT", "APPNP")
@@ -48,48 +57,63 @@ ROWS, FACTS = DOCS / "accuracy.csv.gz", DOCS / "accuracy.graphs.csv"
 INTRODUCTION = """\
 # How right the labels are
 
-Labels are hidden, and every method gets the same seeds to find them again. The picture shows how far each method is
-behind Isotherm as it is by default, or ahead of it.
+Labels are hidden, and every method gets the same seeds to find them again. The picture shows by how many points
+Isotherm, as it is by default, leads each other method. [`isotherm compare`](commands/compare.md) runs the same methods
+on a graph of your own.
 
-![Paired differences to Isotherm, by method and protocol](accuracy.png)
+![The lead of Isotherm over each method, by protocol](accuracy.png)
 
-The {count} graphs were split at random, once, into two halves. Whatever was chosen by trying, in Isotherm and in
-the baselines, was chosen on the half for development. The half for confirmation {confirmed}"""
+The {count} graphs were split at random, once, into two halves. Everything that was chosen by trying, in Isotherm and in
+the baselines, was chosen on the half for development. This page shows the half for confirmation{confirmed} [A page for
+maintainers](maintainers/accuracy.md) shows the goals, and the half for development.
+"""
 
-NETWORKS = """\
-Networks are trained on the same seeds for 200 epochs with their published settings, without validation labels. The
-features of a network are in rows of sum 1 or of length 1, whichever gives the better accuracy on the labels that are
-scored: in its favour. Some of these graphs are in the half for development. Of graphs that are in two files, one is
-here.
+AFTERWARDS = """\
+, which was run
+afterwards, once for each of three versions of Isotherm. Nothing was chosen by its scores, but one idea came from it:
+the expert `convolution` was thought of after a look at the public split of CiteSeer.\
+"""
+
+MAINTAINERS = """\
+# Goals of accuracy
+
+Goals that were set before anything was measured, and the half of the graphs that was used for development. [How right
+the labels are](../accuracy.md) shows the half for confirmation, and how everything was measured.
+"""
+
+CONFIDENCE = """\
+The expected calibration error is the mean gap between confidence and accuracy: with an error of 0.04, confidence is off
+by 4 points on average. The error on the worst graph is in brackets. The last row is the share of nodes whose true class
+is in their prediction set of 90 %, with the graphs that are farthest off.
+"""
+
+FEATURES_TEXT = """\
+Isotherm takes the features of nodes as [evidence](evidence.md). The networks are trained on the same seeds for 200
+epochs with their published settings, without validation labels. Each network gets its features in rows of sum 1
+or of length 1, whichever scores better on the hidden labels, which favours the networks. Some of these graphs are in
+the half for development. If a graph is in two files, one is used.
 """
 
 FEWER = """\
-Some networks have one draw so far, mostly in rows of length 1:
-{names}.
-Differences and wins are taken on the draws that the methods have in common.
+On these graphs, some networks have one draw so far: {names}. Differences and wins are taken on the draws that all
+methods have.
 """
 
 QUOTED = """\
-Published figures are quoted. Those networks had 500 validation labels, except GraphAny. Isotherm and the methods above
+Published figures are quoted. Those networks had 500 validation labels, except GraphAny; Isotherm and the methods above
 them had none. CiteSeer has no isolated nodes here, so 12 of its 1000 test nodes are missing. A network differs by about
 one point from one random start to another; these have one start.
 """
 
 MASKS_TEXT = """\
-Accuracy, or the area under the ROC curve (AUC) with two classes; the mean of the masks. About half of the nodes are
+Accuracy, or the area under the ROC curve (AUC) with two classes, as the mean of the masks. About half of the nodes are
 seeds; validation labels are not used. Networks get features in rows of sum 1, of length 1 or, if dense, as they are,
 whichever is best on the test labels.
 """
 
 TABLES_TEXT = """\
-The regression is logistic. Five folds of the seeds choose its penalty, and whether rows are as they are, of length 1 or
-standardised. Of large tables 10,000 rows take part.
-"""
-
-AFTERWARDS = """\
-was run
-afterwards, once for each of three versions of Isotherm, of which this is the last. Nothing was chosen by its scores,
-but one idea came from it: the expert `convolution` was thought of after a look at the public split of CiteSeer.
+`VectorClassifier` against logistic regression on the columns. Cross-validation on the seeds chooses the penalty of the
+regression, and whether rows are as they are, of length 1 or standardised. Of large tables 10,000 rows take part.
 """
 
 METHOD = """\
@@ -97,17 +121,16 @@ METHOD = """\
 
 - **Protocols.** Seeds are 1% or 5% of the labelled nodes, drawn uniformly (a few more, if these are of one class
   only), or three nodes of each class. There are {draws} draws for each graph, the same for all methods. Classes that
-  have no seed cannot be found by anyone, and count in macro-F1.
+  have no seed cannot be found by any method, and count in macro-F1.
 - **Scores.** Accuracy and macro-F1 are taken over all labelled nodes that are not seeds. A figure in a table is the
-  mean over graphs of the mean over draws. Ranks are means over graphs. A paired difference is taken graph by graph; ±
-  is its standard error over graphs, and what exceeds two of these is bold.
+  mean over graphs of the mean over draws. A paired difference is taken graph by graph; ± is its standard error over
+  graphs, and differences of more than two standard errors are bold.
 - **Nodes that no seed reaches** have no evidence in the links. Isotherm leaves them without a label; many methods
-  guess there, mostly the first or the most frequent class. For everyone, such an answer counts as wrong, and so does a
-  missing one. Methods that use features have evidence there, and their answers count as they are. This helps Isotherm:
-  it was decided after a first look at Cora, CiteSeer, polblogs and Debian, where guesses are often right. The column
-  `guessed` of the rows has the accuracy with guesses counted.
-- **Isotherm** weighs the spectrum of the graph and the degrees of its nodes beside the heat, and reads arcs as edges.
-  Both are its defaults, and were chosen on the half for development.
+  guess there, mostly the first or the most frequent class. For every method, such an answer counts as wrong, and so
+  does a missing one. Methods that use features have evidence there, and their answers count as they are. This rule
+  helps Isotherm: it was made after a first look at Cora, CiteSeer, polblogs and Debian, where guesses are often right.
+  The column `guessed` of the stored rows is the accuracy with guesses counted.
+- **Isotherm** has its defaults: heat, the spectrum of the graph and the degrees of its nodes, with arcs read as edges.
 - **Peers** get edges without direction, classes numbered from 0, and their own defaults. GraphLearning gives NaN where
   a part of the graph has no seed, so it gets the nodes that are reached; Poisson learning gets each connected part by
   itself. Spectral embedding is that of scikit-network in 32 dimensions. The penalties of three regressions were chosen
@@ -117,19 +140,14 @@ METHOD = """\
 - **Networks** are trained by Adam for 200 epochs, and answer as they are at the end. GCN: 16 hidden units, dropout 0.5,
   learning rate 0.01, weight decay 5e-4 on the first layer. GAT: 8 heads of 8 units, dropout 0.6, 0.005, 5e-4. APPNP: 64
   hidden units, 10 steps, teleport 0.1, dropout 0.5, 0.01, 5e-3 on the first layer. Where adjusted homophily is below
-  0.5, APPNP has 5e-4, because 5e-3 fails there. SGC, trained: 2 steps, 0.2, 5e-3 or 5e-6,
-  whichever is better. Correct and Smooth on X: 50 steps
-  with 0.8 twice, on logistic regression. All get edges without weights. GCN, APPNP and SGC are faster here than in
-  PyTorch Geometric, because SciPy does their products by sparse matrices.
-  Two choices were made after a look at scores, both in favour of the networks: APPNP starts from smaller weights than
-  at first, after a look at the public split of Cora; and SGC got its second weight decay after one at Cora and
-  CiteSeer.
-- **Prediction sets.** Coverage depends on which seeds were drawn. With three draws, that of exact sets would lie
-  outside 0.88 to 0.93 on 1.8 of the 28 graphs for confirmation by chance; on airports_europe, which has 20 seeds at
-  5%, half the time.
-- **Of each class.** The goals with features were set by a trial whose draws are not known. Drawn uniformly, 1% of the
-  labels often leaves a class without any seed. So these goals are also measured with 1% and 5% of each class, and at
-  least one label of it.
+  0.5, APPNP has 5e-4, because 5e-3 fails there. SGC, trained: 2 steps, 0.2, 5e-3 or 5e-6, whichever is better. Correct
+  and Smooth on X: 50 steps with 0.8 twice, on logistic regression. All get edges without weights. GCN, APPNP and SGC
+  are faster here than in PyTorch Geometric, because SciPy does their products by sparse matrices. Two choices were made
+  after a look at scores, both in favour of the networks: APPNP starts from smaller weights than at first, after a look
+  at the public split of Cora; and SGC got its second weight decay after one at Cora and CiteSeer.
+- **Prediction sets.** Coverage depends on which seeds were drawn. With three draws, even perfectly calibrated sets
+  would miss the range from 0.88 to 0.93 on about 1.8 of 28 graphs by chance; on airports_europe, which has 20 seeds at
+  5%, they would miss it half the time.
 - **CPU s** is the mean over graphs of the CPU seconds for a draw, on one thread, with confidence where a method has
   it. All methods have a budget of 60 CPU seconds for a draw. A method that exceeds it on a graph is shown as lacking
   that graph, and is ranked last there. {lacking}
@@ -146,6 +164,10 @@ To run peers of which rows are missing, and to make the page; networks need `pip
     python -m benchmarks accuracy --tables
     python -m benchmarks accuracy --keep
     python -m benchmarks accuracy --page docs/accuracy.md
+"""
+
+CHANGES = """\
+## Try a change
 
 To see what a change of Isotherm does on the half for development, and then what a second one does:
 
@@ -153,17 +175,24 @@ To see what a change of Isotherm does on the half for development, and then what
     python -m benchmarks accuracy --now out/second.csv --against out/first.csv
 
 With `--official` or `--tables` it does the same for official masks and for tables.
+"""
 
-`isotherm compare EDGES LABELS` runs the same methods on a graph of your own; see [the command line](cli.md).
+OF_EACH = """\
+The goals with features were set by a trial whose draws are not known. Drawn uniformly, 1% of the labels often leaves a
+class without any seed. So these goals are also measured with 1% and 5% of each class, and at least one label of it.
 """
 
 
 def write_page(path: Path) -> None:
-    """Write the page, and beside it the picture."""
-    results = best_variants(kept_results())
-    half = measured_halves(results)[0]
-    draw_differences(results, bands(results, half), path.with_suffix(".png"), half)
-    path.write_text(page(kept_results(), kept_facts()), encoding="utf-8")
+    """Write the page, beside it the picture, and in a folder the page for maintainers."""
+    results, facts = kept_results(), kept_facts()
+    shown = best_variants(results)
+    half = measured_halves(shown)[0]
+    draw_differences(shown, bands(shown, half), path.with_suffix(".png"), half)
+    path.write_text(page(results, facts), encoding="utf-8")
+    maintainers = path.parent / "maintainers" / path.name
+    maintainers.parent.mkdir(exist_ok=True)
+    maintainers.write_text(maintainers_page(results, facts), encoding="utf-8")
 
 
 def bands(results: Results, half: str) -> list[Band]:
@@ -189,18 +218,38 @@ def kept_facts() -> dict[str, Facts]:
 
 
 def page(results: Results, facts: dict[str, Facts]) -> str:
-    """The page as Markdown."""
+    """The page for users as Markdown: the half for confirmation, as far as it was run."""
     results = best_variants(results)
-    done = "confirmation" in measured_halves(results)
-    confirmed = AFTERWARDS if done else "has not been run yet, so nothing here is confirmed.\n"
+    half = measured_halves(results)[0]
+    confirmed = AFTERWARDS if half == "confirmation" else ", which has not been run\nyet: nothing here is confirmed."
     parts = [INTRODUCTION.format(count=sum(map(len, DRAWN.values())), confirmed=confirmed)]
+    parts += _half(results, facts, half)
     parts += _networks(results, facts)
+    parts += _features(results, half)
     parts += _published_splits(results)
     parts += _tables(results)
-    for half in measured_halves(results):
-        parts += _half(results, facts, half)
-    parts += ["## Goals\n", reach_table(results, facts), "Goals of the version before:\n", goal_table(results)]
     return "\n".join([*parts, METHOD.format(draws=_draws(results), lacking=_stopped(results))])
+
+
+def maintainers_page(results: Results, facts: dict[str, Facts]) -> str:
+    """The page for maintainers as Markdown: goals, decisions and rules, and the half for development."""
+    results = best_variants(results)
+    parts = [
+        MAINTAINERS,
+        "## Goals\n",
+        reach_table(results, facts),
+        "Goals of the version before:\n",
+        goal_table(results),
+    ]
+    parts.append(OF_EACH)
+    for half in measured_halves(results):
+        rules = [name for name, method in SHOWN.items() if method.ours and not method.features]
+        rules = [name for name in rules if _tried(results, graphs_of(results, half), name)]
+        parts.append(f"## Decisions and rules of Isotherm ({half})\n")
+        parts.append(method_table(results, graphs_of(results, half), PROTOCOLS, rules) + "\n")
+    if "development" in measured_halves(results)[1:]:
+        parts += [*_half(results, facts, "development"), *_features(results, "development")]
+    return "\n".join([*parts, CHANGES])
 
 
 def _draws(results: Results) -> int:
@@ -210,28 +259,23 @@ def _draws(results: Results) -> int:
 def _stopped(results: Results) -> str:
     """Which rows an earlier run stopped at a smaller budget than that of today."""
     count = sum(row.status == SLOW and row.protocol in PROTOCOLS for row in results.values())
-    return (
-        f"The {count} draws that lack were stopped\n  by an earlier run, at 10 seconds for three draws."
-        if count
-        else ""
-    )
+    if not count:
+        return ""
+    text = "draws of other methods, which are missing here, at 10 seconds for three draws."
+    return f"An earlier run stopped {count}\n  {text}"
 
 
 def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
     """Isotherm with features and every method that uses them, on graphs of both halves on which networks were run."""
-    second = {pair[1] for pair in TWINS}
-    ran = {row.key[:2] for row in results.values() if row.method == "APPNP"}
-    names = [name for name in WITH_FEATURES if all((name, protocol) in ran for protocol in RICH_PROTOCOLS)]
-    names = [name for name in names if name in facts and name not in second]
+    alike, others = compared_with_networks(results, facts)
+    names = [name for name in WITH_FEATURES if name in {*alike, *others}]
     if not names:
         return []
     peers = [name for name in rich_methods(results, names) if name != FEATURES]
-    parts = [f"## With features, against trained networks: {len(names)} graphs of both halves\n", NETWORKS]
+    parts = [f"## With features, against trained networks: {len(names)} graphs of both halves\n", FEATURES_TEXT]
     few = [name for name in names if any((name, "1%", 2, peer) not in results for peer in NETWORK_NAMES)]
     if few:
         parts.append(FEWER.format(names=", ".join(few)))
-    alike = [name for name in names if _adjusted(facts[name]) > HOMOPHILOUS]
-    others = [name for name in names if name not in alike]
     for kind, group in (("are mostly alike", alike), ("often differ", others)):
         if group:
             parts += [
@@ -239,6 +283,16 @@ def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
                 difference_table(results, group, RICH_PROTOCOLS, peers, FEATURES) + "\n",
             ]
     return [*parts, wins_table(results, names, RICH_PROTOCOLS, [FEATURES, *peers]) + "\n"]
+
+
+def compared_with_networks(results: Results, facts: dict[str, Facts]) -> tuple[list[str], list[str]]:
+    """Graphs on which networks were run: those whose neighbours are mostly alike, and the others."""
+    second = {pair[1] for pair in TWINS}
+    ran = {row.key[:2] for row in results.values() if row.method == "APPNP"}
+    names = [name for name in WITH_FEATURES if all((name, protocol) in ran for protocol in RICH_PROTOCOLS)]
+    names = [name for name in names if name in facts and name not in second]
+    alike = [name for name in names if _adjusted(facts[name]) > HOMOPHILOUS]
+    return alike, [name for name in names if name not in alike]
 
 
 def _tables(results: Results) -> list[str]:
@@ -322,33 +376,36 @@ def _rich(names: list[str]) -> list[str]:
 
 
 def _half(results: Results, facts: dict[str, Facts], half: str) -> list[str]:
+    """Links only: scores, paired differences, wins and losses, and the confidence."""
     names, methods = graphs_of(results, half), main_methods(results)
-    rules = [name for name, method in SHOWN.items() if method.ours and not method.features]
-    rules = [name for name in rules if _tried(results, names, name)]
-    rich = _rich(names)
-    with_features = rich_methods(results, rich)
     peers = [name for name in methods if name != OURS]
     whole = "" if len(names) == len(DRAWN[half]) else f" of {len(DRAWN[half])}"
-    parts = [
-        f"## {half.capitalize()}: {len(names)}{whole} graphs, links only\n",
+    return [
+        f"## Links only: {len(names)}{whole} graphs for {half}\n",
         method_table(results, names, PROTOCOLS, methods) + "\n",
-        f"Paired differences, in points: {OURS} minus\n",
+        "The lead of Isotherm over each method, in points:\n",
         difference_table(results, names, PROTOCOLS, peers, OURS) + "\n",
+        "A lead on average is not a lead on every graph. On how many graphs is each method the best?\n",
         wins_table(results, names, PROTOCOLS, methods) + "\n",
-        "The decisions and rules of Isotherm:\n",
-        method_table(results, names, PROTOCOLS, rules) + "\n",
-        f"### Where {OURS} loses ({half})\n",
+        "### Where Isotherm loses\n",
         loss_table(results, facts, names, peers) + "\n",
-        f"### Probabilities ({half})\n",
+        "## Confidence\n",
+        CONFIDENCE,
         _calibration(results, names) + "\n",
     ]
-    if rich:
-        parts += [
-            f"### With features ({half}, {len(rich)} graphs)\n",
-            method_table(results, rich, RICH_PROTOCOLS, [OURS, *with_features]) + "\n",
-            difference_table(results, rich, RICH_PROTOCOLS, with_features[1:], FEATURES) + "\n",
-        ]
-    return parts
+
+
+def _features(results: Results, half: str) -> list[str]:
+    """With features, on the graphs of a half that have them."""
+    rich = _rich(graphs_of(results, half))
+    if not rich:
+        return []
+    methods = rich_methods(results, rich)
+    return [
+        f"## With features: {len(rich)} graphs for {half}\n",
+        method_table(results, rich, RICH_PROTOCOLS, [OURS, *methods]) + "\n",
+        difference_table(results, rich, RICH_PROTOCOLS, methods[1:], FEATURES) + "\n",
+    ]
 
 
 def _tried(results: Results, names: list[str], method: str) -> bool:

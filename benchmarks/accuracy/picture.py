@@ -1,4 +1,4 @@
-"""The picture of docs/accuracy.md: how far each method is behind Isotherm."""
+"""The picture of docs/accuracy.md: the lead of Isotherm over each method."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,22 +27,20 @@ class Band(NamedTuple):
         """The peers that have a figure, the best first."""
         panels = [Panel(results, self.graphs, protocol) for protocol in self.protocols]
         means = {
-            peer: estimate(
-                np.array([self.behind(panel, peer, figure)[0] for panel in panels for figure in SHAPES])
-            ).mean
+            peer: estimate(np.array([self.lead(panel, peer, figure)[0] for panel in panels for figure in SHAPES])).mean
             for peer in self.methods
             if peer != self.ours
         }
-        return sorted((peer for peer in means if not np.isnan(means[peer])), key=lambda peer: -means[peer])
+        return sorted((peer for peer in means if not np.isnan(means[peer])), key=lambda peer: means[peer])
 
-    def behind(self, panel: Panel, peer: str, figure: str) -> tuple[float, float]:
-        """How far a peer is ahead of ours, in points, and the standard error."""
-        found = panel.difference(peer, self.ours, figure)
+    def lead(self, panel: Panel, peer: str, figure: str) -> tuple[float, float]:
+        """How far ours is ahead of a peer, in points, and the standard error."""
+        found = panel.difference(self.ours, peer, figure)
         return 100 * found.mean, 100 * found.error
 
 
 def draw_differences(results: Results, bands: list[Band], path: Path, half: str) -> None:
-    """Paired differences to Isotherm with two standard errors, a panel for each protocol, the best peer on top."""
+    """The lead of Isotherm with two standard errors, a panel for each protocol, the best peer on top."""
     from matplotlib.figure import Figure
 
     rows = [(band, order) for band in bands if (order := band.ordered(results))]
@@ -60,7 +58,7 @@ def draw_differences(results: Results, bands: list[Band], path: Path, half: str)
     handles, words = figure.axes[0].get_legend_handles_labels()
     figure.legend(handles, words, frameon=False, fontsize=8.5, ncols=2, loc="outside lower center")
     figure.suptitle(
-        f"Means of graphs ({half}), with two standard errors; left of the line, Isotherm is better", fontsize=10
+        f"Means of graphs ({half}), with two standard errors; right of the line, Isotherm is better", fontsize=10
     )
     figure.savefig(path, dpi=130)
 
@@ -69,11 +67,11 @@ def _draw_panel(axes: Any, band: Band, panel: Panel, order: list[str]) -> None:
     """The differences of one protocol."""
     axes.axvline(0, color="black", linewidth=1)
     for name, (colour, marker, shift) in SHAPES.items():
-        means, errors = zip(*(band.behind(panel, peer, name) for peer in order), strict=True)
+        means, errors = zip(*(band.lead(panel, peer, name) for peer in order), strict=True)
         style: dict[str, Any] = {"color": colour, "fmt": marker, "capsize": 2.5, "markersize": 4.5}
         axes.errorbar(means, np.arange(len(order)) + shift, xerr=2 * np.array(errors), label=FIGURES[name], **style)
     axes.set_title(f"{panel.protocol} seeds" if "%" in panel.protocol else panel.protocol, fontsize=10)
-    axes.set_xlabel("points compared with Isotherm", fontsize=8.5)
+    axes.set_xlabel("lead of Isotherm, in points", fontsize=8.5)
     axes.set_yticks(range(len(order)), order)
     axes.set_ylim(len(order) - 0.4, -0.6)
     axes.tick_params(labelsize=8.5, length=2.5, labelbottom=True)

@@ -8,7 +8,7 @@ from benchmarks.accuracy.runs import Results
 from benchmarks.accuracy.statistics import Estimate, Panel, mean_difference
 from isotherm.labelling.rules import DECISIONS
 
-__all__ = ["FEATURES", "FIGURES", "OURS", "difference_table", "markdown", "method_table", "wins_table"]
+__all__ = ["FEATURES", "FIGURES", "OURS", "difference_table", "markdown", "method_table", "wins", "wins_table"]
 
 OURS = "Isotherm"
 FEATURES = "Isotherm, features"
@@ -77,14 +77,15 @@ def wins_table(results: Results, graphs: list[str], protocols: Iterable[str], me
     """
     panels = [Panel(results, graphs, protocol) for protocol in protocols]
     rows = [["best accuracy/macro-F1 on so many graphs", *(f"{panel.protocol}" for panel in panels), "all"]]
-    counts = np.array([[_wins(panel, methods, figure) for figure in FIGURES] for panel in panels])  # (p, 2, methods)
+    counts = np.array([[wins(panel, methods, figure) for figure in FIGURES] for panel in panels])  # (p, 2, methods)
     for place, method in enumerate(methods):
         cells = [*counts[:, :, place].tolist(), counts[:, :, place].sum(axis=0).tolist()]
         rows.append([method, *(f"{accuracy}/{macro}" for accuracy, macro in cells)])
     return markdown([rows[0], *sorted(rows[1:], key=lambda row: -sum(map(int, row[-1].split("/"))))])
 
 
-def _wins(panel: Panel, methods: list[str], figure: str) -> list[int]:
+def wins(panel: Panel, methods: list[str], figure: str) -> list[int]:
+    """On how many graphs each method is the best."""
     values = panel.on_common_draws(methods, figure)
     values = np.where(np.isnan(values), -np.inf, values)
     best = (values == values.max(axis=0)) & np.isfinite(values)

@@ -10,13 +10,20 @@ import gzip
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
 from isotherm.paper.document import Document
-from isotherm.paper.experiment import Results, read_lines
+from isotherm.paper.experiment import AUTHORS, Results, read_lines
+from isotherm.paper.graph_experiments import column
+from isotherm.paper.pictures import curve, hollow, keys, panels, style, svg
 from isotherm.paper.report import Conditions, build_report, write_report
 from isotherm.paper.runner import EXPERIMENTS
+from isotherm.paper.scoring import SHIFTED
+from isotherm.paper.verdicts import CURVES, Verdict, entries
 
 HERE = Path(__file__).parent
+SUMMARY = HERE / "summary.svg"
+GRAPHS = {"table2": "uniform seeds", "table3": "seeds by degree", "table4": "largest communities"}
 DIGITS = 6  # digits of a score; counts are kept whole
 
 
@@ -45,6 +52,43 @@ def report() -> Document:
     return build_report(kept(), Conditions(runs=10, seed=0, processes=2))
 
 
+def summary_picture(results: dict[str, Results]) -> bytes:
+    """The published numbers and ours: the entries of tables 2 to 4, and the curves of figures 2 and 3."""
+    figure, (table, *axes) = panels(1 + len(CURVES), columns=1 + len(CURVES), height=4.2, width=12)
+    _draw_entries(table, results)
+    for each, name in zip(axes, CURVES, strict=True):
+        (case,) = results[name].cases(AUTHORS)
+        for rule, published in CURVES[name].items():
+            points = results[name].curve(AUTHORS, case, rule, SHIFTED)
+            curve(each, rule, points)
+            hollow(each, rule, [x for x, _ in points], published)
+        each.set_title(f"figure {name.removeprefix('figure')}", fontsize=9)
+        each.set_ylim(0.4, 1)
+    axes[0].set_ylabel("macro-F1", fontsize=8)
+    keys(figure, axes[0], published=True)
+    return svg(figure)
+
+
+def _draw_entries(axes: Any, results: dict[str, Results]) -> None:
+    """A row for each entry on the paper's own graphs: the published mean and deviation as a bar, ours as a marker."""
+    rows = [
+        (f"{column(each.case)}, {GRAPHS[name]}", each)
+        for name in GRAPHS
+        for each in entries(name, results[name])
+        if each.verdict is not Verdict.ELSEWHERE
+    ]
+    axes.set_title(f"tables 2 to 4: {len(rows)} entries", fontsize=9)
+    for place, (_, each) in enumerate(rows):
+        low, wide = each.published.mean - each.published.std, 2 * each.published.std
+        axes.barh(place, max(wide, 0.01), left=low, height=0.7, color="0.82")
+        axes.plot(each.measured.mean, place, **style(each.rule) | {"linestyle": "none"})
+    names = [name for name, _ in rows]
+    axes.set_yticks(range(1, len(rows), 3), names[1::3])  # three rules for each graph
+    axes.set_xlabel("macro-F1 (grey: published mean ± deviation)", fontsize=8)
+    axes.invert_yaxis()
+    axes.grid(axis="y", visible=False)
+
+
 def main(out: Path | None) -> None:
     """Copy the scores of a run if there is one, and write the report."""
     if out is not None:
@@ -52,6 +96,7 @@ def main(out: Path | None) -> None:
             packed = pack((out / "runs" / f"{name}.csv").read_text(encoding="utf-8"))
             (HERE / "runs" / f"{name}.csv.gz").write_bytes(packed)
     write_report(report(), HERE)
+    SUMMARY.write_bytes(summary_picture(kept()))
 
 
 if __name__ == "__main__":

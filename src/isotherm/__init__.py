@@ -10,15 +10,17 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "BlockModel",
     "CalibrationWarning",
+    "Comparison",
     "ConvergenceWarning",
     "CutGraphWarning",
     "DirichletClassifier",
     "DoubtfulSeeds",
+    "Evaluation",
     "EvidenceWarning",
     "Explanation",
     "FeatureTable",
@@ -36,7 +38,9 @@ __all__ = [
     "WholeGraph",
     "ZeroRowWarning",
     "absorption_probabilities",
+    "compare",
     "cross_val_score",
+    "evaluate",
     "explore",
     "load",
     "pack_edges",
@@ -69,16 +73,20 @@ if TYPE_CHECKING:
     from isotherm.probability.calibration import CalibrationWarning
     from isotherm.probability.evidence import EvidenceWarning
     from isotherm.seeds import LabelWarning, RareClassWarning
+    from isotherm.study.comparison import Comparison, compare
+    from isotherm.study.evaluation import Evaluation, evaluate
     from isotherm.study.splits import LabelSplit, cross_val_score
     from isotherm.vector_classifier import VectorClassifier
 
 _HOMES = {
     "BlockModel": "paper.block_model",
     "CalibrationWarning": "probability.calibration",
+    "Comparison": "study.comparison",
     "ConvergenceWarning": "equilibrium.unconverged",
     "CutGraphWarning": "labelling.inputs",
     "DirichletClassifier": "dirichlet_classifier",
     "DoubtfulSeeds": "insight.doubt",
+    "Evaluation": "study.evaluation",
     "EvidenceWarning": "probability.evidence",
     "Explanation": "insight.explanation",
     "FeatureTable": "io.feature_table",
@@ -96,7 +104,9 @@ _HOMES = {
     "WholeGraph": "labelling.inputs",
     "ZeroRowWarning": "graphs.neighbours",
     "absorption_probabilities": "engines.dirichlet",
+    "compare": "study.comparison",
     "cross_val_score": "study.splits",
+    "evaluate": "study.evaluation",
     "explore": "node_classifier",
     "load": "node_classifier",
     "pack_edges": "io",

@@ -57,7 +57,7 @@ def test_a_corrected_sheet_is_a_file_of_seeds(run: Run) -> None:
     assert run("check", "club.csv", "members.csv", "-o", "sheet.csv", "-q").status == 0
     rows = Path("sheet.csv").read_text().replace("3,Officer", "3,Mr. Hi", 1)
     Path("sheet.csv").write_text(rows)
-    outcome = run("check", "club.csv", "members.csv", "--seeds", "sheet.csv", "--json", "-q")
+    outcome = run("check", "club.csv", "members.csv", "--more-seeds", "sheet.csv", "--json", "-q")
     assert outcome.status == 0, outcome.err
     assert "3" not in [row["seed"] for row in json.loads(outcome.out)]
 

@@ -84,7 +84,7 @@ def test_kinds_in_several_files(run: Run) -> None:
     for number, part in enumerate((table[:200], table[200:])):
         part.write_csv(f"part{number}.csv")
     assert run("classify", "links.csv", *ARGUMENTS, "-o", "labels.csv")[0] == 0
-    assert run("classify", "part0.csv", *ARGUMENTS, "--edges", "part1.csv", "-o", "parts.csv")[0] == 0
+    assert run("classify", "part0.csv", *ARGUMENTS, "--more-edges", "part1.csv", "-o", "parts.csv")[0] == 0
     assert Path("labels.csv").read_text() == Path("parts.csv").read_text()
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 import pytest
+from commands import options_of
 
 import isotherm.cli.inputs
 import isotherm.page.open_page
@@ -99,11 +100,11 @@ PROBES = {
     "--class-weight": probe("--class-weight", "a=50"),
     "--confusion": probe("--confusion"),
     "--data": probe("--data", "nowhere"),
-    "--decimal": probe("--decimal", ",", others="--edges commas.csv"),
+    "--decimal": probe("--decimal", ",", others="--more-edges commas.csv"),
     "--delimiter": probe("--delimiter", ";"),
     "--directed": probe("--directed", others="--side source"),
     "--edge-kind": probe("--edge-kind", "weight"),
-    "--edges": probe("--edges", "more-edges.csv"),
+    "--more-edges": probe("--more-edges", "more-edges.csv"),
     "--encoding": probe("--encoding", "utf-16"),
     "--engine": probe("--engine", "dask"),
     "--estimate": probe("--estimate"),
@@ -116,7 +117,7 @@ PROBES = {
     "--header": probe("--no-header"),
     "--id": probe("--id", "nothing"),
     "--ignore-columns": probe("--ignore-columns", "x", others="--features items.csv"),
-    "--ignore-missing-seeds": probe("--ignore-missing-seeds", others="--seeds strange.csv"),
+    "--ignore-missing-seeds": probe("--ignore-missing-seeds", others="--more-seeds strange.csv"),
     "--json": probe("--json", others="-o out/x.csv"),
     "--json-summary": probe("--json-summary", "out/s.json"),
     "--k": probe("--k", "2"),
@@ -140,11 +141,10 @@ PROBES = {
     "--no-peers": probe("--no-peers"),
     "--node": probe("--node", "nothing"),
     "--nodes": probe("--nodes", "more-nodes.csv"),
-    "--normalise-labels": probe("--normalise-labels", others="--seeds typed.csv"),
+    "--normalise-labels": probe("--normalise-labels", others="--more-seeds typed.csv"),
     "--number": probe("--number", "3"),
     "--only-unlabelled": probe("--only-unlabelled"),
     "--open-share": probe("--open-share", "0.9", others="--stop labels --solver cg --tol 1e-9"),
-    "--out": probe("--out", "old.csv"),
     "--output": probe("--output", "out/other.csv"),
     "--output-format": probe("--output-format", "jsonl"),
     "--paths": probe("--paths", "0"),
@@ -164,30 +164,30 @@ PROBES = {
     "--scale": probe("--scale"),
     "--scheduler": probe("--scheduler", "tcp://127.0.0.1:9"),
     "--seed-weight": probe("--seed-weight", "nothing"),
-    "--seeds": probe("--seeds", "more-seeds.csv"),
+    "--more-seeds": probe("--more-seeds", "more-seeds.csv"),
     "--side": probe("--side", "source", others="--directed"),
     "--simple": probe("--simple"),
     "--solver": probe("--solver", "sweeps"),
     "--source": probe("--source", "nothing"),
+    "--strategy": probe("--strategy", "margin"),
     "--stop": probe("--stop", "labels", others="--solver cg"),
     "--strict": probe("--strict"),
     "--target": probe("--target", "nothing"),
     "--temperatures": probe("--temperatures"),
     "--text": probe("--text", "nothing"),
-    "--thousands": probe("--thousands", others="--edges thousands.csv"),
+    "--thousands": probe("--thousands", others="--more-edges thousands.csv"),
     "--threads": probe("--threads", "3"),
     "--threshold": probe("--threshold", "0.3", others="--multi-label"),
     "--title": probe("--title", "Tea"),
     "--tol": probe("--tol", "0.5", others="--solver cg"),
-    "--top": probe("--top", "1"),
-    "--unknown": probe("--unknown", "LATER", others="--seeds typed.csv"),
+    "--unknown": probe("--unknown", "LATER", others="--more-seeds typed.csv"),
     "--unweighted": probe("--unweighted"),
     "--vectors": probe("--vectors", says="edges.csv has ids such as 0"),  # the rows of a table are counted
     "--weight": probe("--weight", "nothing"),
 }
 
 PACKED = {
-    "--edges": probe("--edges", "more-edges.csv", says="only tables can be read together"),
+    "--more-edges": probe("--more-edges", "more-edges.csv", says="only tables can be read together"),
     "--text": probe("--text", "nothing", says="graph.iso is a directory"),
     "--vectors": probe("--vectors", says="graph.iso is a directory"),
 }
@@ -218,6 +218,7 @@ ON_PATH = {
     "compare files": {
         "--json": probe("--json", instead="edges.csv labels.csv --runs 1 --no-peers"),
     },
+    "demo": {"--output": probe("--output", "old.csv")},
     "pack files": {
         "--force": probe("--force", instead="edges.csv -o old.iso"),
         "--max-memory": probe("--max-memory", "much"),
@@ -225,15 +226,6 @@ ON_PATH = {
         "--thousands": probe("--thousands", instead="thousands.csv -o out/graph.iso"),
     },
 }
-
-
-def options_of(command: str) -> list[str]:
-    """The options of a command, each by its first name."""
-    found: Any = app
-    for name in command.split():
-        found = found[name]
-    names = [argument.names[0] for argument in found.assemble_argument_collection()]
-    return [name for name in names if name.startswith("--")]
 
 
 def commands() -> set[str]:

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from isotherm.cli.app import app
 
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "json-schema.json").read_text(encoding="utf-8"))
-SETS = ("--seeds", "more.csv", "--multi-label")
+SETS = ("--more-seeds", "more.csv", "--multi-label")
 CASES: dict[str, list[tuple[str, ...]]] = {
     "classify": [(), ("--features", "items.csv"), ("--rule", "vanilla", "--no-confidence"), SETS],
     "update": [("answers.csv",)],

@@ -59,7 +59,7 @@ def test_a_filled_in_sheet_goes_straight_back(run: Run, names: str) -> None:
     assert header[:2] == [node, label]
     assert header[2:] == [name for name in ("guess", "confidence", "value") if name != label]
     fill_in("sheet.csv", {"dan": "tea", "bob": "coffee"}, *("account", "verdict")[::-1] if swapped else (label, node))
-    again = run("classify", "edges.csv", "seeds.csv", *columns, "--seeds", "sheet.csv", "-q")
+    again = run("classify", "edges.csv", "seeds.csv", *columns, "--more-seeds", "sheet.csv", "-q")
     assert again.status == 0, again.err
     wanted = {"ann": "tea", "gus": "coffee", "dan": "tea"}
     assert labels(again.out) == of_the_library(wanted)
@@ -95,7 +95,7 @@ def test_a_sheet_may_have_remarks_and_other_formats(run: Run) -> None:
     sheet = pl.read_parquet("sheet.parquet")
     filled = sheet.with_columns(pl.when(pl.col("account") == "dan").then(pl.lit("tea")).alias("verdict"))
     filled.with_columns(remark=pl.lit("by phone")).write_parquet("sheet.parquet")
-    again = run("classify", "edges.csv", "seeds.csv", "--labels-header", "--seeds", "sheet.parquet", "-q")
+    again = run("classify", "edges.csv", "seeds.csv", "--labels-header", "--more-seeds", "sheet.parquet", "-q")
     assert again.status == 0, again.err
     assert labels(again.out) == of_the_library({"ann": "tea", "gus": "coffee", "dan": "tea"})
 
@@ -103,7 +103,7 @@ def test_a_sheet_may_have_remarks_and_other_formats(run: Run) -> None:
 def test_later_files_win(run: Run) -> None:
     Path("one.csv").write_text("node,label\ncat,coffee\ndan,coffee\n")
     Path("two.tsv").write_text("label\tnode\ntea\tcat\ntea\tann\n")
-    outcome = run("classify", "edges.csv", "seeds.csv", "--seeds", "one.csv", "--seeds", "two.tsv")
+    outcome = run("classify", "edges.csv", "seeds.csv", "--more-seeds", "one.csv", "--more-seeds", "two.tsv")
     assert outcome.status == 0, outcome.err
     found = labels(outcome.out)
     assert {node: found[node] for node in ("ann", "cat", "dan", "gus")} == {
@@ -120,7 +120,7 @@ def test_files_without_a_header_are_read_by_the_same_numbers(run: Run) -> None:
     Path("seeds.csv").write_text("x,tea,ann\nx,coffee,gus\n")
     Path("more.csv").write_text("y,tea,dan\n")
     numbers = ["--node", "3", "--label", "2", "--no-labels-header"]
-    outcome = run("classify", "edges.csv", "seeds.csv", *numbers, "--seeds", "more.csv", "-q")
+    outcome = run("classify", "edges.csv", "seeds.csv", *numbers, "--more-seeds", "more.csv", "-q")
     assert outcome.status == 0, outcome.err
     assert labels(outcome.out) == of_the_library({"ann": "tea", "gus": "coffee", "dan": "tea"})
 
@@ -130,7 +130,7 @@ def test_the_labels_of_a_text_file_are_integers_where_others_are(run: Run) -> No
     Path("more.csv").write_text("node,label\ndan,1\neve,7\n")
     saved = ["-q", "-o", "first.csv", "--save", "model.npz"]
     assert run("classify", "edges.csv", "seeds.parquet", *saved).status == 0
-    both = run("classify", "edges.csv", "seeds.parquet", "--seeds", "more.csv", "-q")
+    both = run("classify", "edges.csv", "seeds.parquet", "--more-seeds", "more.csv", "-q")
     updated = run("update", "model.npz", "more.csv", "-q")
     assert (both.status, updated.status) == (0, 0), both.err + updated.err
     for found in (labels(both.out), labels(updated.out)):
@@ -152,7 +152,7 @@ def test_a_new_label_without_a_weight_is_certain(run: Run) -> None:
     Path("seeds.csv").write_text("node,label,trust\nann,tea,0.1\ngus,coffee,\n")
     Path("more.csv").write_text("node,label\nann,coffee\nbob,tea\n")
     weak = ["classify", "edges.csv", "seeds.csv", "--seed-weight", "trust", "-q"]
-    found = list(csv.DictReader(io.StringIO(run(*weak, "--seeds", "more.csv").out)))
+    found = list(csv.DictReader(io.StringIO(run(*weak, "--more-seeds", "more.csv").out)))
     assert (found[0]["node"], found[0]["label"], float(found[0]["confidence"])) == ("ann", "coffee", 1.0)
     assert next(csv.DictReader(io.StringIO(run(*weak).out)))["confidence"] != "1.0"
 
@@ -195,16 +195,16 @@ def test_an_update_of_several_labels(run: Run) -> None:
         ),
         (["update", "none.npz", "seeds.csv"], "none.npz"),
         (["update", "edges.csv", "seeds.csv"], "edges.csv"),
-        (["update", "model.npz"], "ANSWERS is missing"),
+        (["update", "model.npz"], "SEEDS is missing"),
         (["update", "model.npz", "more.csv", "-o", "more.csv", "--force"], "more.csv is also an input"),
         (["update", "model.npz", "partly.csv"], "partly.csv: 1 seed is not in the graph: 'zoe'; correct it, or leave"),
-        (["classify", "edges.csv", "seeds.csv", "--seeds", "none.csv"], "none.csv"),
+        (["classify", "edges.csv", "seeds.csv", "--more-seeds", "none.csv"], "none.csv"),
         (
-            ["classify", "edges.csv", "seeds.csv", "--seeds", "more.csv", "-o", "more.csv", "--force"],
+            ["classify", "edges.csv", "seeds.csv", "--more-seeds", "more.csv", "-o", "more.csv", "--force"],
             "is also an input",
         ),
-        (["classify", "-", "seeds.csv", "--seeds", "-"], "both files cannot be standard input"),
-        (["suggest", "model.npz", "--seeds", "more.csv"], "model.npz is fitted already: leave out --seeds"),
+        (["classify", "-", "seeds.csv", "--more-seeds", "-"], "both files cannot be standard input"),
+        (["suggest", "model.npz", "--more-seeds", "more.csv"], "model.npz is fitted already: leave out --more-seeds"),
     ],
 )
 def test_bad_usage_is_one_sentence(run: Run, arguments: list[str], words: str) -> None:

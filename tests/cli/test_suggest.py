@@ -24,7 +24,7 @@ def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.M
 def test_the_table_holds_what_the_library_says(run: Run, policy: SuggestPolicy) -> None:
     label = "tea" if policy == "likely" else None
     more = [] if label is None else ["--class", label]
-    outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "3", "--policy", policy, *more)
+    outcome = run("suggest", "edges.csv", "seeds.csv", "-n", "3", "--strategy", policy, *more)
     assert outcome.status == 0, outcome.err
     table = pl.read_csv(io.StringIO(outcome.out))
     clf = iso.NodeClassifier().fit(iso.read_graph("edges.csv"), {"ann": "tea", "gus": "coffee"})
@@ -83,10 +83,16 @@ def test_the_table_goes_to_a_file_that_is_not_there_yet(run: Run) -> None:
         ([], "isotherm suggest needs EDGES SEEDS, or MODEL with what classify --save wrote"),
         (["edges.csv", "seeds.csv", "more.csv"], "no 'more.csv': leave it out"),
         (["edges.csv", "seeds.csv", "-n", "0"], "-n is 0"),
-        (["edges.csv", "seeds.csv", "--policy", "best"], "diverse"),
-        (["edges.csv", "seeds.csv", "--policy", "likely"], "--policy likely needs the class to look for: set --class"),
+        (["edges.csv", "seeds.csv", "--strategy", "best"], "diverse"),
+        (
+            ["edges.csv", "seeds.csv", "--strategy", "likely"],
+            "--strategy likely needs the class to look for: set --class",
+        ),
         (["edges.csv", "seeds.csv", "--class", "te"], "--class te, but no seed has this label: choose one of 'coffee'"),
-        (["edges.csv", "seeds.csv", "--policy", "margin", "--class", "tea"], "--class goes with --policy likely, not"),
+        (
+            ["edges.csv", "seeds.csv", "--strategy", "margin", "--class", "tea"],
+            "--class goes with --strategy likely, not",
+        ),
         (["edges.csv", "none.csv"], "none.csv"),
         (["edges.csv", "seeds.csv", "-o", "seeds.csv", "--force"], "seeds.csv is also an input"),
     ],
@@ -109,7 +115,7 @@ def test_in_a_process_of_its_own(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("policy", ["diverse", "uncertainty"])
 def test_without_seeds_the_library_says_where_to_begin(run: Run, policy: SuggestPolicy) -> None:
-    outcome = run("suggest", "edges.csv", "-n", "3", "--policy", policy)
+    outcome = run("suggest", "edges.csv", "-n", "3", "--strategy", policy)
     assert outcome.status == 0, outcome.err
     table = pl.read_csv(io.StringIO(outcome.out))
     nodes, values = iso.suggest(iso.read_graph("edges.csv"), 3, policy=policy, return_values=True)
@@ -146,9 +152,9 @@ def test_the_first_sheet_filled_in_is_a_file_of_seeds(run: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--policy", "margin"], "--policy margin goes by the labels of a fit, and without seeds there is none"),
+        (["--strategy", "margin"], "--strategy margin goes by the labels of a fit, and without seeds there is none"),
         (["--class", "tea"], "--class needs seeds that show what the class is"),
-        (["--seeds", "seeds.csv"], "--seeds adds to a file of seeds: name that file after edges.csv"),
+        (["--more-seeds", "seeds.csv"], "--more-seeds adds to a file of seeds: name that file after edges.csv"),
         (["--features", "seeds.csv"], "without seeds, suggestions go by links alone: leave out --features"),
     ],
 )

@@ -102,7 +102,14 @@ def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> 
 
 @pytest.mark.parametrize(
     "options",
-    [["--source", "x"], ["--weight", "x"], ["--edges", "more.csv"], ["--directed"], ["--undirected"], ["--thousands"]],
+    [
+        ["--source", "x"],
+        ["--weight", "x"],
+        ["--more-edges", "more.csv"],
+        ["--directed"],
+        ["--undirected"],
+        ["--thousands"],
+    ],
     ids=lambda options: options[0],
 )
 def test_options_about_edges_are_refused(run: Run, table: pl.DataFrame, options: list[str]) -> None:

@@ -118,3 +118,11 @@ def _colours(view: View) -> list[Any]:
       for (let i = 0; i < pixels.length; i += 4) if (pixels[i + 3]) found.add(pixels.slice(i, i + 3).join());
       return [...found].sort(); })()"""
     return view.get(read)
+
+
+def test_nodes_that_features_label_have_a_hue(world: Any) -> None:
+    graph, _, features, known = world
+    clf = iso.NodeClassifier().fit(graph, known, features=features)
+    assert not clf.reached_.all()
+    data = MapData.of(clf)
+    assert [data.classes[code] for code in data.codes] == [str(label) for label in clf.labels_]

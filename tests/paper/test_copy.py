@@ -68,6 +68,12 @@ def test_the_pictures_are_current(pictures: dict[str, bytes]) -> None:
         assert words((COPY / FIGURES / f"{name}.svg").read_bytes()) == words(picture), name
 
 
+def test_the_first_picture_is_current() -> None:
+    drawn = words(refresh().summary_picture(refresh().kept()))
+    assert words((COPY / "summary.svg").read_bytes()) == drawn
+    assert "tables 2 to 4: 18 entries" in drawn
+
+
 def test_all_ten_runs_of_all_experiments_are_kept() -> None:
     kept = refresh().kept()
     assert set(kept) == set(EXPERIMENTS)

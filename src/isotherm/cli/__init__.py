@@ -1,9 +1,9 @@
 """The command line: each command is a library call, plus printing.
 
-Arguments come in, files and an exit status go out. ``isotherm --help`` lists the commands; docs/cli.md describes them.
-Read ``app.py`` first, which names the commands, then ``commands/classify.py``. ``options.py`` has the options that
-commands share. ``inputs.py`` reads files and fits, ``outputs.py`` checks and writes tables, ``reports/`` makes text and
-pictures of results, and ``terminal/`` has how a process starts, talks and ends.
+Arguments come in, files and an exit status go out. ``isotherm --help`` lists the commands; docs/commands describes
+them. Read ``app.py`` first, which names the commands, then ``commands/classify.py``. ``options.py`` has the options
+that commands share. ``inputs.py`` reads files and fits, ``outputs.py`` checks and writes tables, ``reports/`` makes
+text and pictures of results, and ``terminal/`` has how a process starts, talks and ends.
 """
 
 from collections.abc import Sequence

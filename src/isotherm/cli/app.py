@@ -1,6 +1,8 @@
 """The commands, by name, and the layout of their help."""
 
 import textwrap
+from collections.abc import Collection, Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
@@ -29,13 +31,14 @@ if TYPE_CHECKING:
     from cyclopts.help import HelpEntry, HelpPanel
     from rich.console import Console, ConsoleOptions
 
-__all__ = ["app"]
+__all__ = ["app", "run_command"]
 
 HELP_WIDTH = 88  # most characters in a line of help
 NAMES_WIDTH = 26  # most characters in a line with all names of an option
 
-EPILOGUE = f"""isotherm COMMAND --help has the options and examples of a command.
+EPILOGUE = f"""isotherm COMMAND --help lists the usual options of a command, with examples.
 {VARIABLES}"""
+HELP_ALL = "--help-all"
 
 
 def version() -> str:
@@ -50,22 +53,37 @@ def version() -> str:
 
 
 class TwoColumns(PlainFormatter):
-    """Help in two columns: the names of commands, arguments and options, and what they do."""
+    """Help in two columns: the names of commands, arguments and options, and what they do.
+
+    Parameters
+    ----------
+    usual
+        The options to list; by default all.
+    """
+
+    def __init__(self, usual: Collection[str] | None = None) -> None:
+        super().__init__()
+        self.usual = usual
 
     def __call__(self, console: "Console", options: "ConsoleOptions", panel: "HelpPanel") -> None:
         """Print one group."""
         from rich.text import Text
 
-        if not panel.entries:
+        entries = [entry for entry in panel.entries if self._wants(entry)]
+        if not entries:
             return
-        names = [_names(entry) for entry in panel.entries]
+        names = [_names(entry) for entry in entries]
         left = 2 + max(len(line) for lines in names for line in lines)
         console.print(Text(f"\n{panel.title}:", style="bold"))
-        for lines, entry in zip(names, panel.entries, strict=True):
+        for lines, entry in zip(names, entries, strict=True):
             texts = textwrap.wrap(_description(entry), min(console.width, HELP_WIDTH) - left - 2)
             for row in range(max(len(lines), len(texts))):
                 name, text = ("".join(column[row : row + 1]) for column in (lines, texts))
                 console.print(Text("  ").append(f"{name:{left}}" if text else name, style="cyan").append(text))
+
+    def _wants(self, entry: "HelpEntry") -> bool:
+        names = entry.positive_names
+        return self.usual is None or not names or not set(self.usual).isdisjoint(names)
 
     def render_description(self, console: "Console", options: "ConsoleOptions", description: Any) -> None:
         """Print what a command does; the groups and the examples begin with a blank line."""
@@ -102,22 +120,62 @@ app = App(
     config=Env("ISOTHERM_", command=False, show=False),
     suppress_keyboard_interrupt=False,
 )
-app.command(classify.classify, usage=classify.USAGE, help_epilogue=classify.EXAMPLES, sort_key=1)
-app.command(explain.explain, usage=explain.USAGE, help_epilogue=explain.EXAMPLES, sort_key=2)
-app.command(suggest.suggest, usage=suggest.USAGE, help_epilogue=suggest.EXAMPLES, sort_key=3)
-app.command(update.update, help_epilogue=update.EXAMPLES, sort_key=3.2)
-app.command(check.check, usage=check.USAGE, help_epilogue=check.EXAMPLES, sort_key=3.3)
-app.command(explore.explore, usage=explore.USAGE, help_epilogue=explore.EXAMPLES, sort_key=3.5)
-app.command(plot.plot, help_epilogue=plot.EXAMPLES, sort_key=3.6)
-app.command(evaluate.evaluate, usage=evaluate.USAGE, help_epilogue=evaluate.EXAMPLES, sort_key=4)
-app.command(compare.compare, help_epilogue=compare.EXAMPLES, sort_key=4)
-app.command(demo.demo, help_epilogue=demo.EXAMPLES, sort_key=5)
-app.command(pack.pack, usage=pack.USAGE, help_epilogue=pack.EXAMPLES, sort_key=6)
-app.command(cite.cite, help_epilogue=cite.EXAMPLES, sort_key=8)
+# The commands in the order of `isotherm --help`, with at most ten usual options each; --help-all lists the others too.
+GRAPH = ("--directed", "--weight", "--features", "--quiet")
+COMMANDS: dict[ModuleType, tuple[str, ...] | None] = {
+    classify: (*GRAPH, "--vectors", "--rule", "--output", "--probabilities", "--save", "--force"),
+    explain: (*GRAPH, "--rule", "--number", "--paths", "--output", "--json", "--force"),
+    suggest: (*GRAPH, "--vectors", "--number", "--strategy", "--class", "--output", "--force"),
+    update: (
+        "--features",
+        "--quiet",
+        "--node",
+        "--label",
+        "--output",
+        "--probabilities",
+        "--save",
+        "--json",
+        "--force",
+    ),
+    check: (*GRAPH, "--vectors", "--rule", "--number", "--output", "--json", "--force"),
+    explore: (*GRAPH, "--vectors", "--text", "--title", "--log", "--port", "--no-browser"),
+    plot: (*GRAPH, "--vectors", "--text", "--rule", "--title", "--output", "--force"),
+    evaluate: (*GRAPH, "--rule", "--fraction", "--policy", "--runs", "--per-class", "--plot"),
+    compare: (*GRAPH, "--fraction", "--runs", "--no-peers", "--plot", "--output", "--force"),
+    demo: None,
+    pack: (
+        "--directed",
+        "--weight",
+        "--source",
+        "--target",
+        "--simple",
+        "--max-memory",
+        "--output",
+        "--force",
+        "--quiet",
+    ),
+    reproduce: None,
+    cite: None,
+}
+for place, (module, usual) in enumerate(COMMANDS.items()):
+    app.command(
+        getattr(module, module.__name__.rpartition(".")[2]),
+        usage=getattr(module, "USAGE", None),
+        help_epilogue=module.EXAMPLES,
+        help_formatter=TwoColumns(usual),
+        sort_key=place,
+    )
 app.command(datasets.datasets)
-app.command(reproduce.reproduce, usage=reproduce.USAGE, help_epilogue=reproduce.EXAMPLES, sort_key=7)
 app.register_install_completion_command(help="Install completion for this shell.")
 for flag in ("--help", "--version", "--install-completion"):
     app[flag].group = OPTIONS
 app["--help"].help = "Show this, or the help of a command."
 app["--version"].help = "Show the version, the kernels and the number of threads."
+
+
+def run_command(tokens: Sequence[str]) -> None:
+    """Run a command, or print its help: the usual options, or all of them with --help-all."""
+    everything = {"help_formatter": TwoColumns()} if HELP_ALL in tokens else {}
+    tokens = ["--help" if token == HELP_ALL else token for token in tokens]
+    with app.app_stack([], overrides=everything):
+        app(tokens, print_error=False, exit_on_error=False, result_action="return_value")

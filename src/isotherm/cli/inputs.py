@@ -72,7 +72,7 @@ ON_WORKERS = {
 }
 EDGES_ONLY = {  # options that a table of vectors has no use for
     *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
-    *("edges", "max_graph_memory", "neighbors_key", "edge_kind", "side", "nodes"),
+    *("more_edges", "max_graph_memory", "neighbors_key", "edge_kind", "side", "nodes"),
 }
 
 
@@ -140,7 +140,7 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
 
         with usage_errors():
             options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
-            labels_files = read_labels([labels, *reading.seeds], options, others=[edges, *reading.edges])
+            labels_files = read_labels([labels, *reading.more_seeds], options, others=[edges, *reading.more_edges])
         graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
         if vectors is not None and table.features is not None:
             raise UsageError(f"{_name(edges)} has features of its nodes already: {leave_out('features')}")
@@ -234,7 +234,7 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
     for name in unread.intersection(changed_options(reading)) if is_packed(edges) else ():
         raise UsageError(f"{edges} is packed, and is mapped instead of read: {leave_out(name)}")
     with usage_errors():
-        paths = [edges, *reading.edges] if reading.edges else edges
+        paths = [edges, *reading.more_edges] if reading.more_edges else edges
         options = reading.for_graph(table.graph_id)
         read = read_graph_file(paths, options, format=reading.format, progress=bar.amount)
         return read, read.vectors
@@ -350,7 +350,7 @@ def _name(path: str) -> str:
 
 def inputs_of(fitting: Fitting) -> list[str]:
     """The files that options name."""
-    return [*fitting.reading.seeds, *fitting.reading.edges, *fitting.table.inputs]
+    return [*fitting.reading.more_seeds, *fitting.reading.more_edges, *fitting.table.inputs]
 
 
 def check_options(fitting: Fitting) -> None:

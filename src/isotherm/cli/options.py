@@ -36,6 +36,7 @@ __all__ = [
     "Edges",
     "FeatureOptions",
     "Fitting",
+    "Folder",
     "Force",
     "LabelKinds",
     "LabelReading",
@@ -70,7 +71,8 @@ OUTPUT = Group("Output", sort_key=1)
 SOLVING = Group("Solving", sort_key=2)
 READING = Group("Reading the files", sort_key=3)
 TABLES = Group("Tables of vectors and features", sort_key=3.5)
-VARIABLES = "Options take defaults from the environment: --max-iter from ISOTHERM_MAX_ITER."
+VARIABLES = """With --help-all, it lists all options. Environment variables set the defaults of
+options: ISOTHERM_MAX_ITER that of --max-iter."""
 
 Validator: TypeAlias = Callable[[Any, Any], None]
 
@@ -92,7 +94,7 @@ def _whole(_: Any, tokens: Sequence[Token]) -> int:
 
 def _default(value: Any) -> Any:
     """The default that help shows; None, which shows nothing, where the default is obvious."""
-    return None if value is False or value == "-" else value
+    return None if value is False or value in ("-", ()) else value
 
 
 def output_option(text: str, metavar: str = "FILE") -> Parameter:
@@ -130,14 +132,17 @@ def between(*, above: float = -1, least: float = -1, below: float = 2, most: flo
 Column: TypeAlias = str | None
 Rule: TypeAlias = Literal[DecisionName, RuleName]
 
-Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges or a matrix, a folder; - for standard input.")]
+Edges: TypeAlias = Annotated[str, positional("The graph: a file of edges, a matrix or a folder; - for standard input.")]
 Labels: TypeAlias = Annotated[str, positional("Known labels: a table of nodes and labels; - for standard input.")]
 LabelsOrInside: TypeAlias = Annotated[
-    str | None, positional("Known labels: a table of nodes and labels; by default those in the file of the graph.")
+    str | None, positional("Known labels: a table of nodes and labels; by default labels inside the graph file.")
 ]
 Output: TypeAlias = Annotated[str, output_option("File for the table; by default standard output.")]
 OutputFormat: TypeAlias = Annotated[
     str | None, option("csv, tsv, jsonl, parquet, arrow or xlsx; overrides the suffix.", "NAME", group=OUTPUT)
+]
+Folder: TypeAlias = Annotated[
+    str, option("Folder for what is written.", "DIR", name=("--output", "-o", "--out"), group=OUTPUT)
 ]
 Quiet: TypeAlias = Annotated[bool, option("Print nothing but errors.", name=("--quiet", "-q"), group=OUTPUT)]
 Strict: TypeAlias = Annotated[
@@ -153,7 +158,9 @@ class TableFormat:
 
     output_format: OutputFormat = None
     force: Force = False
-    safe_cells: Annotated[bool, option("In csv and tsv, put ' before text that a spreadsheet would run.")] = False
+    safe_cells: Annotated[
+        bool, option("In csv and tsv, put ' before text that a spreadsheet would run as a formula.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -172,11 +179,13 @@ class Results(TableFormat, _Target):  # in this order, help lists --output first
     min_confidence: Annotated[
         float | None, option("Leave out nodes of lower confidence.", "X", validator=between(least=0, most=1))
     ] = None
-    json_summary: Annotated[str | None, option("Write the summary as JSON.", "FILE", allow_leading_hyphen=True)] = None
-    json: Annotated[bool, option("Print the summary as JSON; the table needs --output FILE.")] = False
-    save: Annotated[str | None, option("Save the fitted classifier to a .npz file, for isotherm explain.", "MODEL")] = (
-        None
-    )
+    json_summary: Annotated[
+        str | None, option("Write what --json prints to a file.", "FILE", allow_leading_hyphen=True)
+    ] = None
+    json: Annotated[bool, option("Print JSON: the summary. The table then needs --output FILE.")] = False
+    save: Annotated[
+        str | None, option("Save the fitted classifier to a .npz file, which other commands take as MODEL.", "MODEL")
+    ] = None
 
 
 @Parameter(name="*", group=READING)
@@ -186,7 +195,7 @@ class EdgeReading:
 
     directed: Annotated[
         bool | None,
-        option("Whether edges are directed; by default what the file says, else no.", negative="--undirected"),
+        option("Whether edges are directed; by default as the file says, else undirected.", negative="--undirected"),
     ] = None
     weight: Annotated[Column, option("Column of weights, by name or by number from 1.", "COL")] = None
     unweighted: Annotated[bool, option("Ignore all weights.")] = False
@@ -195,11 +204,11 @@ class EdgeReading:
     delimiter: Annotated[str | None, option("Column separator: a character, tab or whitespace.", "CHAR")] = None
     header: Annotated[bool | None, option("Whether the first row names the columns.", negative="--no-header")] = None
     format: Annotated[str | None, option("Format of the edges; overrides the suffix.", "NAME")] = None
-    encoding: Annotated[str | None, option("How text is written, such as cp1252; by default UTF-8.", "NAME")] = None
+    encoding: Annotated[str | None, option("Encoding of text, such as cp1252; by default UTF-8.", "NAME")] = None
     thousands: Annotated[bool, option("Commas set off thousands in numbers, as in 1,033.17.")] = False
-    decimal: Annotated[Literal[".", ","] | None, option("Decimal sign of numbers: a comma for 1.033,17.", "CHAR")] = (
-        None
-    )
+    decimal: Annotated[
+        Literal[".", ","] | None, option("Decimal sign: a comma to read 1.033,17.", "CHAR", show_choices=False)
+    ] = None
 
     def for_edges(self) -> dict[str, Any]:
         """Arguments of `pack_edges`."""
@@ -215,19 +224,19 @@ class EdgeReading:
 class LabelReading:
     """How files of labels are laid out; what is not given is detected, and printed."""
 
-    node: Annotated[Column, option("Column of nodes in the file of labels.", "COL")] = None
-    label: Annotated[Column, option("Column of labels.", "COL")] = None
-    labels_delimiter: Annotated[str | None, option("Like --delimiter, for the file of labels.", "CHAR")] = None
+    node: Annotated[Column, option("Column of nodes, in the table of known labels.", "COL")] = None
+    label: Annotated[Column, option("Column of labels, in the table of known labels.", "COL")] = None
+    labels_delimiter: Annotated[str | None, option("Like --delimiter, for the known labels.", "CHAR")] = None
     labels_header: Annotated[
-        bool | None, option("Like --header, for the file of labels.", negative="--no-labels-header")
+        bool | None, option("Like --header, for the known labels.", negative="--no-labels-header")
     ] = None
-    labels_format: Annotated[str | None, option("Like --format, for the file of labels.", "NAME")] = None
-    labels_encoding: Annotated[str | None, option("Like --encoding, for the file of labels.", "NAME")] = None
-    normalise_labels: Annotated[bool, option("Labels that differ only by case or blanks are one.")] = False
+    labels_format: Annotated[str | None, option("Like --format, for the known labels.", "NAME")] = None
+    labels_encoding: Annotated[str | None, option("Like --encoding, for the known labels.", "NAME")] = None
+    normalise_labels: Annotated[bool, option("Treat labels that differ only by case or blanks as one.")] = False
     unknown: Annotated[str | None, option("Further words that mean no label, such as unsure,pending.", "A,B")] = None
-    seeds: Annotated[
+    more_seeds: Annotated[
         tuple[str, ...],
-        option("A further file of labels, which wins over earlier ones.", "FILE", allow_leading_hyphen=True),
+        option("A further table of known labels, which wins over earlier ones.", "FILE", allow_leading_hyphen=True),
     ] = ()
 
     def for_labels(self) -> dict[str, Any]:
@@ -242,7 +251,7 @@ class LabelReading:
 class Reading(LabelReading, EdgeReading):
     """How the files are laid out; what is not given is detected, and printed."""
 
-    edges: Annotated[
+    more_edges: Annotated[
         tuple[str, ...], option("A further file of edges; may be repeated.", "FILE", allow_leading_hyphen=True)
     ] = ()
     max_graph_memory: Annotated[
@@ -272,7 +281,7 @@ class Reading(LabelReading, EdgeReading):
 class LabelKinds:
     """What the file of labels holds beyond one certain label for each node."""
 
-    seed_weight: Annotated[Column, option("Column of seed weights: how far each label is trusted.", "COL")] = None
+    seed_weight: Annotated[Column, option("Column of seed weights: how much each label is trusted.", "COL")] = None
     label_probability: Annotated[
         Column, option("Column of probabilities, with a row for each label that a node may have.", "COL")
     ] = None
@@ -288,9 +297,9 @@ class LabelKinds:
 @Parameter(name="*", group=SOLVING)
 @dataclass(frozen=True)
 class Solving:
-    """How equilibrium is found."""
+    """Which solver finds the temperatures."""
 
-    solver: Annotated[SolverName, option("How equilibrium is found.", "NAME")] = "auto"
+    solver: Annotated[SolverName, option("Which solver finds the temperatures.", "NAME")] = "auto"
     tol: Annotated[
         float,
         option("Largest error of a temperature, relative to their spread.", "X", validator=between(above=0, below=1)),
@@ -298,7 +307,10 @@ class Solving:
     max_iter: Annotated[int | None, option("Maximum number of iterations.", "N", validator=at_least(1))] = None
     side: Annotated[
         Literal["auto", SideName],
-        option("In a directed graph, copies of a node that hold seeds; arcs as edges; or walks along arcs.", "NAME"),
+        option(
+            "How a directed graph is read: seeds on one or both copies of a node, arcs as edges, or walks along arcs.",
+            "NAME",
+        ),
     ] = "auto"
     engine: Annotated[EngineName, option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
     scheduler: Annotated[
@@ -307,20 +319,23 @@ class Solving:
     ] = None
     stop: Annotated[
         StopName,
-        option("With a rule on temperatures: stop at the tolerance, or when labels are certified.", "NAME"),
+        option("With a rule on temperatures: stop at the tolerance, or when labels can no longer change.", "NAME"),
     ] = "error"
     open_share: Annotated[
         float,
-        option("Share of labels that --stop labels may leave open.", "X", validator=between(least=0, below=1)),
+        option(
+            "Share of labels that may still change when --stop labels stops.", "X", validator=between(least=0, below=1)
+        ),
     ] = 0.05
     threshold: Annotated[
-        str, option("With --multi-label, least temperature for a label: auto, rule or a number.", "X")
+        str, option("With --multi-label, the temperature from which a node has a label: auto, rule or a number.", "X")
     ] = "auto"
     max_memory: Annotated[
-        str | None, option("Memory for temperatures and scores, such as 4GB; by default a quarter.", "SIZE")
+        str | None,
+        option("Memory for temperatures and scores, such as 4GB; by default a quarter of the machine's.", "SIZE"),
     ] = None
     no_confidence: Annotated[
-        bool, option("With a rule on temperatures: find labels only, which saves up to three solves.")
+        bool, option("With a rule on temperatures: leave out confidence, which saves up to three solves.")
     ] = False
     threads: Annotated[int | None, option("Number of threads; by default all cores.", "N", validator=at_least(1))] = (
         None
@@ -347,20 +362,18 @@ class Solving:
 class FeatureOptions:
     """A table of what is known about the nodes of a graph."""
 
-    features: Annotated[str | None, option("For a graph: a table of what else is known about its nodes.", "FILE")] = (
-        None
-    )
+    features: Annotated[str | None, option("Table with more columns about the nodes of a graph.", "FILE")] = None
     feature_columns: Annotated[
-        str | None, option("Columns of --features to use; by default all that may tell something.", "A,B")
+        str | None, option("Columns of --features to use; by default all but ids and constant ones.", "A,B")
     ] = None
     ignore_columns: Annotated[str | None, option("Columns of --features to leave out.", "A,B")] = None
     text: Annotated[
-        Column, option("Column of texts to compare by their words; implies --vectors without --features.", "COL")
+        Column, option("Column of texts, compared by their words; without --features it implies --vectors.", "COL")
     ] = None
-    id: Annotated[Column, option("Column of ids in a table; in GraphML, GEXF and GML, attribute of nodes.", "COL")] = (
-        None
-    )
-    nodes: Annotated[str | None, option("A table of nodes, of which some may have no edges.", "FILE")] = None
+    id: Annotated[
+        Column, option("Column of ids in a table; in GraphML, GEXF and GML files, attribute of nodes.", "COL")
+    ] = None
+    nodes: Annotated[str | None, option("Table of nodes, to add those without edges.", "FILE")] = None
 
     @property
     def graph_id(self) -> Column:
@@ -425,11 +438,16 @@ class Fitting:
     """How a classifier is fitted on a file of edges and a file of labels."""
 
     rule: Annotated[
-        Rule, option("What decides labels: probabilities, or with the last four temperatures", "NAME", group=SOLVING)
+        Rule,
+        option(
+            "How labels are decided: by probabilities (the first two) or temperatures (the others)",
+            "NAME",
+            group=SOLVING,
+        ),
     ] = "balanced"
     class_weight: Annotated[
         tuple[str, ...],
-        option("How much more a class counts, such as fraud=5; may be repeated.", "LABEL=X", group=SOLVING),
+        option("Let a class count more, such as fraud=5 for five times; may be repeated.", "LABEL=X", group=SOLVING),
     ] = ()
     class_sizes: Annotated[
         tuple[str, ...],
@@ -437,7 +455,9 @@ class Fitting:
     ] = ()
     evidence: Annotated[
         Literal[EvidenceName, "none"],
-        option("Whether the spectrum of the graph and its degrees count besides heat.", "NAME", group=SOLVING),
+        option(
+            "What counts besides heat, by default the spectrum of the graph and its degrees.", "NAME", group=SOLVING
+        ),
     ] = "auto"
     solving: Solving = Solving()
     ignore_missing_seeds: Annotated[bool, option("Ignore seeds that are not in the graph.", group=SOLVING)] = False
@@ -452,7 +472,7 @@ def names_of(*groups: type[Any]) -> list[str]:
 
 
 # Options about a graph without seeds, or about the table that it is made of.
-UNSEEDED = (*names_of(EdgeReading, VectorOptions), "edges", "max_graph_memory", "neighbors_key")
+UNSEEDED = (*names_of(EdgeReading, VectorOptions), "more_edges", "max_graph_memory", "neighbors_key")
 
 
 def listed(text: str) -> list[str]:

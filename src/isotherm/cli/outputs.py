@@ -82,8 +82,8 @@ def check_results(results: Results, sources: Sequence[str], *, several: bool = F
     if not confidence and (results.probabilities or results.min_confidence is not None):
         other = "--probabilities" if results.probabilities else "--min-confidence"
         raise UsageError(f"--no-confidence and {other} contradict each other: give one of them")
-    if results.json and results.json_summary == "-":
-        raise UsageError("--json and --json-summary - are the same: give one of them")
+    if results.json_summary == "-":
+        raise UsageError("--json-summary - is now --json: use that, or name a file")
     if results.json and results.output == "-":
         raise UsageError("--json and the table are both for standard output: name a file with --output")
     if _is_cells(results.output):

@@ -39,7 +39,7 @@ class MapData:
     """What is drawn; classes are numbered by size, the largest first."""
 
     positions: NDArray[np.float32]  # (n, 2)
-    codes: NDArray[np.int64]  # (n,) class number, -1 where unreached
+    codes: NDArray[np.int64]  # (n,) class number, -1 where nothing is known
     confidence: Doubles  # (n,) from 0 to 1; with few seeds, the strength of colour instead
     seeds: NDArray[np.int64]  # positions in the graph
     classes: list[str]
@@ -56,7 +56,7 @@ class MapData:
         if fit.outcome.several:
             raise ParameterError("a map is for nodes with one label each: there is one hue for each node")
         few, positions = len(fit.seeds.nodes) < FEW, fit.graph.layout()
-        codes = np.where(clf.reached_, fit.outcome.codes, -1).astype(np.int64)
+        codes = np.asarray(fit.outcome.codes, np.int64)
         counts = np.bincount(codes[codes >= 0], minlength=len(clf.classes_))
         order = np.argsort(-counts, kind="stable")
         rank = np.empty(len(order), np.int64)

@@ -63,8 +63,8 @@ def check(
     seeds say. The most doubtful seeds come first: the seed, the label that it was
     given, the most probable class with its probability, and the probability that
     the given label is wrong. The only seed of a class cannot be judged. In the
-    table of --output, node and label have the names that they have in the file of
-    seeds; with labels corrected, it can be given to classify with --seeds.
+    table of --output, node and label have the names that they have in the seeds
+    file; with labels corrected, it can be given to classify with --more-seeds.
     """
     with Job(quiet=quiet, strict=strict) as job:
         source = split_arguments("check", names, seedless=True)

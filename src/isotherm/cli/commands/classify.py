@@ -49,21 +49,22 @@ def classify(
     /,
     *,
     results: Results = Results(),  # noqa: B008 - frozen
-    estimate: Annotated[bool, option("Say what it will take, and label nothing.", group=OUTPUT)] = False,
+    estimate: Annotated[
+        bool, option("Print the memory and time that it will take, and label nothing.", group=OUTPUT)
+    ] = False,
     quiet: Quiet = False,
     strict: Strict = False,
     fitting: Fitting = Fitting(),  # noqa: B008 - frozen
 ) -> None:
     """Label all nodes of a graph from a few known ones.
 
+    The result has one row for each node, in order of first appearance: node,
+    label, confidence. Confidence is the probability that the label is right. A
+    node without a path to a seed has an empty label and confidence 0.
+
     The suffix of a file decides its format: .csv .tsv .txt .jsonl .parquet
-    .arrow .xlsx .mtx .npz .mat .graphml .gexf .gml .net .graph .h5ad .iso; text
-    also with .gz, .zst, .bz2, .xz or .zip. The result has one row for each node, in
-    order of first appearance: node, label, confidence. An unreached node has an
-    empty label and confidence 0. About 80% of the labels with confidence 0.8 are
-    right. With --multi-label there is a row for each label of a node. Exit
-    status: 0 success, 2 bad input, 3 warnings with --strict, 1 an error inside
-    isotherm.
+    .arrow .xlsx .mtx .npz .mat .graphml .gexf .gml .net .graph .h5ad .iso. Text
+    may be compressed: .gz, .zst, .bz2, .xz or .zip.
     """
     with Job(quiet=quiet, strict=strict) as job:
         seeds, reading = labels_inside(edges, seeds, fitting.reading, usage=("classify", "SEEDS"))

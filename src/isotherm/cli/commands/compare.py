@@ -48,7 +48,7 @@ def compare(
     fraction: Annotated[
         float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
     ] = 0.5,
-    runs: Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)] = 5,
+    runs: Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)] = 10,
     random_state: Annotated[int, option("Seed of the random draws.", "N", validator=at_least(0), group=HIDING)] = 0,
     no_peers: Annotated[bool, option("Compare only the rules and evidence of Isotherm.", group=HIDING)] = False,
     json: Annotated[bool, option("Print the scores as JSON.", group=OUTPUT)] = False,
@@ -66,12 +66,12 @@ def compare(
 ) -> None:
     """Hide known labels, and see which method finds them best.
 
-    Every rule of Isotherm and every other method that is installed sees the
+    Every setting of Isotherm and every other method that is installed sees the
     same seeds, and is scored on the labels that were hidden: mean and standard
-    deviation over the draws. A learning curve says how many labels would help.
+    deviation over the draws. A learning curve shows whether more labels would help.
     """
     with Job(quiet=quiet, strict=strict) as job:
-        sources = [edges, labels, *reading.seeds, *reading.edges, *table.inputs]
+        sources = [edges, labels, *reading.more_seeds, *reading.more_edges, *table.inputs]
         check_targets(output, plot, sources, force=force)
         if json and latex:
             raise UsageError("--json and --latex are both for standard output: give one of them")

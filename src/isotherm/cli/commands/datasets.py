@@ -22,7 +22,7 @@ datasets = App(
     help="List graphs with known labels, or download some.",
     help_epilogue=EXAMPLES,
     group_parameters=OPTIONS,
-    sort_key=6,
+    sort_key=11,
 )
 
 Data = Annotated[str | None, option("A folder of graphs.", "DIR")]

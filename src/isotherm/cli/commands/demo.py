@@ -7,9 +7,9 @@ import warnings
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.options import option
+from isotherm.cli.options import Folder
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, say
 from isotherm.tables import aligned, bar, shown
@@ -25,7 +25,7 @@ __all__ = ["EXAMPLES", "demo"]
 EXAMPLES = """Examples:
 
   isotherm demo
-  isotherm demo --out pictures
+  isotherm demo --output pictures
 """
 SHARE = 0.01
 MOST = 6  # classes in the summary
@@ -33,7 +33,7 @@ LONGEST = 28  # characters of the name of a package
 BINS = (0, 0.2, 0.4, 0.6, 0.8, 0.9, 1)  # borders of ranges of confidence
 
 
-def demo(*, out: Annotated[str, option("Folder for the picture and the packages.", "DIR")] = "out") -> None:
+def demo(*, output: Folder = "out") -> None:
     """Show what Isotherm does, on two graphs that come with it.
 
     First the Karate Club with two seeds, as in figure 1 of the paper: the
@@ -43,7 +43,7 @@ def demo(*, out: Annotated[str, option("Folder for the picture and the packages.
     isotherm explore, and the map of all packages as a page.
     """
     began = time.perf_counter()
-    folder = Path(out)
+    folder = Path(output)
     _check(folder)
     _karate(folder)
     edges, seeds = _debian(folder)
@@ -58,7 +58,7 @@ def _check(folder: Path) -> None:
     parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
         said = "is not open to you" if parent.is_dir() else "is a file"
-        raise UsageError(f"no picture can be put into {folder}: {parent} {said}; choose another folder with --out")
+        raise UsageError(f"no picture can be put into {folder}: {parent} {said}; choose another folder with --output")
 
 
 def _karate(folder: Path) -> None:
@@ -74,7 +74,7 @@ def _karate(folder: Path) -> None:
     except ImportError as error:
         say(f"isotherm: warning: {error}")
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another folder with --out") from None
+        raise UsageError(f"{path} cannot be written: {error.strerror}; choose another folder with --output") from None
 
 
 def _thermometer(result: "Result") -> str:

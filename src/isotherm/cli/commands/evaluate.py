@@ -87,8 +87,9 @@ def evaluate(
     """Hide known labels, find them again, and score every rule.
 
     All rules see the same seeds and are scored on the nodes whose label was
-    hidden: mean and standard deviation over the draws. Balanced and probable
-    decide by probabilities, the others by temperatures alone. ECE, the expected
+    hidden: mean and standard deviation over the draws. By default 1% of the
+    labels is shown, as in the paper. Balanced and probable decide by
+    probabilities, the others by temperatures alone. ECE, the expected
     calibration error, is the mean gap between confidence and accuracy.
     """
     with Job(quiet=quiet, strict=strict) as job:
@@ -102,7 +103,7 @@ def evaluate(
         for name, given in {"per_class": per_class, "confusion": confusion}.items():
             if given and (json or latex or output == "-"):
                 raise UsageError(f"{option_name(name)} is for the text on standard output: {leave_out(name)}")
-        sources = [edges, labels, *reading.seeds, *reading.edges, *table.inputs]
+        sources = [edges, labels, *reading.more_seeds, *reading.more_edges, *table.inputs]
         check_targets(output, plot, sources, force=force, output_format=output_format)
         rules = _rules(rule, solving)
         fitting = Fitting(

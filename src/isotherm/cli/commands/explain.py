@@ -28,7 +28,7 @@ EXAMPLES = f"""{VARIABLES}
 Examples:
 
   isotherm explain edges.csv seeds.csv bob
-  isotherm explain edges.csv seeds.csv bob cat --top 5 --json
+  isotherm explain edges.csv seeds.csv bob cat -n 5 --json
   isotherm classify edges.csv seeds.csv -o labels.csv --save model.npz
   isotherm explain model.npz dan eve -o shares.csv
 """
@@ -39,12 +39,12 @@ def explain(
     *names: Annotated[
         str, positional("A graph and its known labels, or a saved MODEL of classify --save; then nodes.")
     ],
-    top: Annotated[
+    number: Annotated[
         int | None,
         option(
             f"How many seeds; by default {SEEDS}, or all with --json or --output.",
             "N",
-            name=("--top", "-n"),
+            name=("--number", "-n"),
             validator=at_least(1),
             group=OUTPUT,
         ),
@@ -88,14 +88,14 @@ def explain(
             reports = explained_nodes(
                 clf,
                 explanations if for_people or json else [],
-                top=SEEDS if for_people and top is None else top,
+                top=SEEDS if for_people and number is None else number,
                 paths=PATHS if paths is None else paths,
                 confidence=not fitting.solving.no_confidence,
             )
         if layouts:
             job.say(f"{layouts}\n")
         if output is not None:
-            job.say(write_columns(output, share_columns(explanations, top), table))
+            job.say(write_columns(output, share_columns(explanations, number), table))
         if json:
             from json import dumps
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from isotherm.cli.options import OUTPUT, Quiet, at_least, option, positional
+from isotherm.cli.options import Folder, Quiet, at_least, option, positional
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, in_options, say
 from isotherm.cli.terminal.process import exit_cleanly
@@ -13,13 +13,13 @@ USAGE = "isotherm reproduce [OPTIONS] [NAMES...]"
 EXAMPLES = """Examples:
 
   isotherm reproduce figure1 figure2a --runs 2
-  isotherm reproduce all --out report --data graphs
+  isotherm reproduce all --output report --data graphs
 """
 
 
 def reproduce(
     *names: Annotated[str, positional("What to reproduce, such as figure1 or table2; by default all.")],
-    out: Annotated[str, option("Folder for the report and all scores.", "DIR", group=OUTPUT)] = "out",
+    output: Folder = "out",
     data: Annotated[str | None, option("A folder of graphs.", "DIR")] = None,
     runs: Annotated[int, option("How often each setting is repeated.", "N", validator=at_least(1))] = 10,
     protocol: Annotated[Literal["authors", "corrected", "both"], option("Which to follow.", "NAME")] = "both",
@@ -39,7 +39,7 @@ def reproduce(
         try:
             page = paper.reproduce(
                 names or "all",
-                out=out,
+                out=output,
                 data=data,
                 runs=runs,
                 protocols=("authors", "corrected") if protocol == "both" else (protocol,),
@@ -51,7 +51,7 @@ def reproduce(
             raise UsageError(str(error)) from None
         except OSError as error:
             raise UsageError(
-                f"{error.filename or out} failed: {error.strerror}; choose another folder with --out"
+                f"{error.filename or output} failed: {error.strerror}; choose another folder with --output"
             ) from None
         except (ValueError, RuntimeError) as error:
             raise UsageError(in_options(error)) from None

@@ -37,8 +37,9 @@ Examples:
   isotherm suggest edges.csv seeds.csv -n 100 -o todo.csv
   isotherm suggest edges.csv seeds.csv --class tea
   isotherm classify edges.csv seeds.csv -o labels.csv --save model.npz
-  isotherm suggest model.npz --policy margin
+  isotherm suggest model.npz --strategy margin
 """
+SPELLINGS = {Option("label"): "--class", Option("policy"): "--strategy"}
 
 
 def suggest(
@@ -48,13 +49,13 @@ def suggest(
     number: Annotated[
         int, option("How many nodes.", "N", name=("--number", "-n"), validator=at_least(1), group=OUTPUT)
     ] = 10,
-    policy: Annotated[
+    strategy: Annotated[
         SuggestPolicy | None,
         option("What makes a node worth labelling, by default diverse", "NAME", group=OUTPUT),
     ] = None,
     label: Annotated[
         str | None,
-        option("List the most probable members of a class: --policy likely.", "LABEL", name="--class", group=OUTPUT),
+        option("List the most probable members of a class: --strategy likely.", "LABEL", name="--class", group=OUTPUT),
     ] = None,
     output: Output = "-",
     table: TableFormat = TableFormat(),  # noqa: B008 - frozen
@@ -67,9 +68,9 @@ def suggest(
     The table has one row for each node, the best first: the node, an empty label
     to fill in, the present guess with its confidence (empty and 0 if it is
     unreached), and the value of knowing the true label. Node and label have the
-    names that they have in the file of seeds; filled in, the table can be given
-    to isotherm update, or to classify with --seeds. Without seeds, it lists the
-    nodes to begin with; filled in, the table is a file of seeds.
+    names that they have in the seeds file; filled in, the table can be given
+    to isotherm update, or to classify with --more-seeds. Without seeds, the table
+    lists the nodes to begin with; filled in, it is a seeds file.
     """
     with Job(quiet=quiet, strict=strict) as job:
         source = split_arguments("suggest", names, seedless=True)
@@ -82,14 +83,14 @@ def suggest(
             source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
         sources = [*source.files, *inputs_of(fitting)]
         check_targets(output, None, sources, force=table.force, output_format=table.output_format)
-        policy = policy or ("diverse" if label is None else "likely")
+        policy = strategy or ("diverse" if label is None else "likely")
         if source.seedless:
             if label is not None:
                 raise UsageError("--class needs seeds that show what the class is: name their file after the edges")
             sheet, layouts = _first_sheet(source.files[0], fitting, job, number, policy)
         else:
             clf, layouts = source.fitted(fitting, job)
-            with job.stage("suggesting"), usage_errors({Option("label"): "--class"}):
+            with job.stage("suggesting"), usage_errors(SPELLINGS):
                 from isotherm.cli.reports.explanations import sheet_columns
                 from isotherm.io import labels_like
 
@@ -103,14 +104,14 @@ def _first_sheet(
     edges: str, fitting: Fitting, job: Job, number: int, policy: SuggestPolicy
 ) -> tuple[dict[str, list[Any]], str]:
     """The sheet for a graph without seeds, and how the graph was read."""
-    if fitting.reading.seeds:
-        raise UsageError(f"--seeds adds to a file of seeds: name that file after {edges}")
+    if fitting.reading.more_seeds:
+        raise UsageError(f"--more-seeds adds to a file of seeds: name that file after {edges}")
     if fitting.table.features is not None:
         raise UsageError("without seeds, suggestions go by links alone: leave out --features")
     for name in changed_options(fitting, allowed=(*UNSEEDED, "threads")):
         raise UsageError(f"without seeds nothing is fitted: {leave_out(name)}, or name a file of seeds after {edges}")
     graph, layout, _ = read_unseeded(edges, fitting, job)
-    with job.stage("suggesting"), usage_errors():
+    with job.stage("suggesting"), usage_errors(SPELLINGS):
         from isotherm.cli.reports.explanations import sheet_columns
         from isotherm.insight.suggestion import suggest as suggest_first
 

@@ -35,14 +35,14 @@ Examples:
 
 def update(
     model: Annotated[str, positional("A classifier that classify --save wrote.")],
-    answers: Labels,
+    seeds: Labels,
     /,
     *,
     results: Results = Results(),  # noqa: B008 - frozen
-    ignore_missing_seeds: Annotated[bool, option("Ignore answers that are not in the graph.", group=OPTIONS)] = False,
+    ignore_missing_seeds: Annotated[bool, option("Ignore seeds that are not in the graph.", group=OPTIONS)] = False,
     features: Annotated[
         str | None,
-        option("The features that the model was fitted with, which it does not hold.", "FILE", group=OPTIONS),
+        option("Table of features that the model was fitted with; the model does not hold it.", "FILE", group=OPTIONS),
     ] = None,
     threads: Annotated[
         int | None, option("Number of threads; by default all cores.", "N", validator=at_least(1), group=OPTIONS)
@@ -53,15 +53,15 @@ def update(
 ) -> None:
     """Label the nodes again, with more seeds.
 
-    The answers are a table of nodes and labels, such as a sheet of isotherm
-    suggest that somebody filled in. They are added to the seeds of the model; a
-    node that is a seed already takes its new label. Rows without a label are
+    SEEDS is a table of nodes and labels, such as a filled-in sheet of isotherm
+    suggest. It is added to the seeds of the model; a node that is a seed already
+    takes its new label. Rows without a label are
     left out. The solve starts from the temperatures of the model, which is much
     faster than a new one. Graph, rule and other options are those of the model.
     A model that was fitted with features needs their file again.
     """
     with Job(quiet=quiet, strict=strict) as job:
-        names = [answers, *reading.seeds]
+        names = [seeds, *reading.more_seeds]
         sources = [model, *names, *([] if features is None else [features])]
         check_results(results, sources)
         clf = load_model(model, job, threads=threads)

@@ -119,12 +119,13 @@ def _dispatch(tokens: list[str]) -> int:
     except ImportError:
         say("isotherm: the command line needs cyclopts: pip install 'isotherm[cli]'")
         return BAD_INPUT
-    from isotherm.cli.app import app
+    from isotherm.cli.app import app, run_command
+    from isotherm.cli.old_names import renamed
 
     try:
         if os.environ.get("ISOTHERM_THREADS"):
             _check_threads()
-        app(tokens, print_error=False, exit_on_error=False, result_action="return_value")
+        run_command(renamed(tokens))
     except ChoiceError as choice:
         command = shlex.join(["isotherm", *tokens])
         say(f"isotherm: {choice}{command} {choice.options}")
