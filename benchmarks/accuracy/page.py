@@ -89,9 +89,9 @@ is in their prediction set of 90 %, with the graphs that are farthest off.
 
 FEATURES_TEXT = """\
 Isotherm takes the features of nodes as [evidence](evidence.md). The networks are trained on the same seeds for 200
-epochs with their published settings, without validation labels. The features of a network are in rows of sum 1 or of
-length 1, whichever scores better on the hidden labels: in its favour. Some of these graphs are in the half for
-development. If a graph is in two files, one is used.
+epochs with their published settings, without validation labels. Each network gets its features in rows of sum 1
+or of length 1, whichever scores better on the hidden labels, which favours the networks. Some of these graphs are in
+the half for development. If a graph is in two files, one is used.
 """
 
 FEWER = """\

@@ -216,6 +216,7 @@ def test_help_fits_into_a_terminal(run: Run, name: str, flag: str, monkeypatch: 
     lines = run(*name.split(), flag).out.splitlines()
     assert lines[0].startswith("Usage: isotherm")
     assert [line for line in lines if len(line) > 80 or line != line.rstrip()] == []
+    assert not any("default ()" in line for line in lines)
     assert [pair for pair in pairwise(lines) if pair == ("", "")] == []
 
 

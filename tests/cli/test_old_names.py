@@ -17,7 +17,7 @@ def run(tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.M
     ("arguments", "old", "value"),
     [
         (["classify", "edges.csv", "seeds.csv"], "--seeds", "more.csv"),
-        (["classify", "edges.csv", "seeds.csv"], "--edges", "edges.csv"),
+        (["classify", "edges.csv", "seeds.csv"], "--edges", "links.csv"),
         (["explain", "edges.csv", "seeds.csv", "bob"], "--top", "1"),
         (["suggest", "edges.csv", "seeds.csv"], "--policy", "margin"),
     ],
@@ -26,6 +26,7 @@ def test_an_old_name_works_as_the_new_one(
     run: Run, arguments: list[str], old: str, value: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("more.csv").write_text("node,label\ndan,tea\n")
+    Path("links.csv").write_text("source,target,weight\nbob,gus,9\n")
     new = (NEW_NAMES | OF_COMMANDS.get(arguments[0], {}))[old]
     assert new in options_of(arguments[0])
     assert old not in options_of(arguments[0])

@@ -9,6 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import normalize
 
 import isotherm as iso
 from isotherm.arrays import Ints
@@ -80,8 +81,9 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
     for visible in (np.arange(len(nodes)), np.arange(0, len(nodes), 2)):
         codes = truth[nodes][visible]
         theirs = LogisticRegression(C=C, tol=1e-8, max_iter=5000).fit(whole[nodes][visible], codes)
+        shares = seeds.smoothed_shares / (np.bincount(codes) / len(codes))  # of all seeds instead of the visible ones
         ours = expert.log_probabilities(Question(seeds, visible, NONE))
-        np.testing.assert_allclose(np.exp(ours), theirs.predict_proba(whole), atol=0.005)
+        np.testing.assert_allclose(np.exp(ours), normalize(theirs.predict_proba(whole) * shares, "l1"), atol=0.005)
         some = expert.log_probabilities(Question(seeds, visible, NONE, hidden=np.array([5, 7])))
         np.testing.assert_allclose(some, ours[nodes[[5, 7]]], atol=1e-4)
     values = rng.normal(size=(graph.n_nodes, 4))
@@ -157,10 +159,33 @@ def test_hidden_seeds_choose_the_penalty() -> None:
             expert.likelihoods(Question(seeds, places[places % 3 != fold], NONE, places[places % 3 == fold]))
             for fold in range(3)
         ]
-        blends.append(expert.blend(np.hstack(found)))
-        np.testing.assert_allclose(blends[-1].sum(), 1)
-        np.testing.assert_allclose(expert.blend(found[0][:, :0]), expert.prior)
+        blends.append(expert.blend(np.dstack(found)))
+        np.testing.assert_allclose(expert.blend(found[0][..., :0]), expert.prior * np.mean(regression.SLOPES, axis=1))
     assert blends[0][0] > 0.7 > 0.1 > blends[1][0]
+
+
+def test_classes_with_fewer_visible_seeds_are_not_less_probable() -> None:
+    """Hidden seeds are of classes with fewer visible ones: columns that say nothing must not point elsewhere."""
+    codes = np.repeat([0, 1], 20)
+    seeds = seeds_of(np.arange(40), codes, 2)
+    visible = np.flatnonzero(np.arange(40) % 20 >= np.where(codes == 0, 10, 2))
+    expert = Regression(MeanFeatures(np.zeros((40, 3))), seeds)
+    found = expert.log_probabilities(Question(seeds, visible, NONE, hidden=np.arange(10)))
+    np.testing.assert_allclose(np.exp(found), 0.5)
+
+
+def test_strong_penalties_that_order_classes_best_are_not_held_back_by_small_odds() -> None:
+    """Many noisy columns and few seeds: a strong penalty finds most hidden seeds, if its log-odds are scaled up."""
+    rng, n_classes = np.random.default_rng(5), 12
+    codes, places = np.arange(60) % n_classes, np.arange(60)
+    rows = 0.25 * rng.normal(size=(60, 48)) + np.eye(n_classes)[codes] @ rng.normal(size=(n_classes, 48)) / 7
+    seeds = seeds_of(places, codes, n_classes)
+    expert = Regression(MeanFeatures(rows), seeds)
+    folds = places // n_classes % 3
+    found = [expert.likelihoods(Question(seeds, places[folds != f], NONE, places[folds == f])) for f in range(3)]
+    by_slope = np.dstack(found).mean(axis=2)
+    assert by_slope[3].max() > by_slope[3, 0] + 0.1
+    assert expert.blend(np.dstack(found)).sum() > 1
 
 
 @pytest.mark.parametrize("columns", [3, 30])

@@ -155,10 +155,10 @@ class Panel:
         for name, expert in self.experts.items():
             if isinstance(expert, Regression) and len(expert.strengths) > 1:
                 found = [expert.likelihoods(question) for question in questions]
-                every[name] = expert.blend(np.hstack(found))
+                every[name] = expert.blend(np.dstack(found))
                 for number, blends in enumerate(others):
                     rest = [each for place, each in enumerate(found) if place != number]
-                    blends[name] = expert.blend(np.hstack([found[0][:, :0], *rest]))
+                    blends[name] = expert.blend(np.dstack([found[0][..., :0], *rest]))
         return every, others
 
     def weigh(self, heat: Calibrated, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:

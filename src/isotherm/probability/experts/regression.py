@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack, issparse
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
@@ -27,6 +27,7 @@ from isotherm.seeds import Seeds
 
 STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best for most bags of words
 PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
+SLOPES = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.0, 2.0, 4.0), (1.0, 4.0, 16.0))  # factors of log-odds, by penalty
 NEGLIGIBLE = 1e-9  # smaller weights are 0
 MOST_TAUGHT, LEAST_TAUGHT = 2000, 10  # seeds that a regression is fitted to: about as many, and so many of each class
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
@@ -154,8 +155,9 @@ def random_directions(rows: Rows) -> Floats:
 class Regression(Expert):
     """Logistic regression on the features of the visible seeds, with several penalties.
 
-    Its logits are a weighted mean over the penalties. The weights, a *blend*, are found by hidden seeds; before that
-    they are the `PRIOR` weights.
+    Its log-odds against the class shares are a weighted sum over the penalties. The weights, a *blend*, are found by
+    hidden seeds; before that they are the `PRIOR` weights. A strong penalty often orders the classes best, but makes
+    log-odds too small: so each penalty is tried with several slopes, and the blend may sum to more than 1.
     """
 
     def __init__(self, feature_map: FeatureMap, seeds: Seeds, strengths: Sequence[float] = STRENGTHS) -> None:
@@ -181,6 +183,9 @@ class Regression(Expert):
         if len(present) > 1:
             blend = self.prior if blend is None else blend
             logits = self._logits(taught, codes, len(present), question.hidden, blend)
+            # Shares of the visible seeds are in each of the logits; those of all seeds are to count, once.
+            logits -= blend.sum() * np.log(np.bincount(codes) / len(codes))
+            logits += np.log(question.seeds.smoothed_shares[present])
             logits -= logits.max(axis=1, keepdims=True)
             logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         else:
@@ -192,18 +197,21 @@ class Regression(Expert):
         return found
 
     def likelihoods(self, question: Question) -> Doubles:
-        """(penalties, h) log-likelihood of the class of each hidden seed by each penalty alone."""
+        """(penalties, slopes, h) log-likelihood of the class of each hidden seed by each penalty and slope alone."""
         assert question.hidden is not None
-        own = np.arange(len(question.hidden)), question.seeds.codes[question.hidden]
-        found = [self.log_probabilities(question, blend)[own] for blend in np.eye(len(self.strengths))]
+        codes, shares = question.seeds.codes[question.hidden], np.log(question.seeds.smoothed_shares)
+        own, found = (np.arange(len(codes)), codes), []
+        for blend, slopes in zip(np.eye(len(self.strengths)), SLOPES, strict=True):
+            odds = np.maximum(self.log_probabilities(question, blend), np.log(LEAST)) - shares
+            found.append([log_softmax(shares + slope * odds, axis=1)[own] for slope in slopes])
         for path in self._fitted.values():  # now with all penalties
             path.forget_axes()
-        return np.maximum(found, np.log(LEAST))
+        return np.array(found)
 
     def blend(self, likelihoods: Doubles) -> Doubles:
-        """The weights of the penalties, given the log-likelihoods (penalties, h) of hidden seeds."""
-        found = softmax(np.log(self.prior) + likelihoods.sum(axis=1))
-        return np.where(found > NEGLIGIBLE, found, 0)
+        """The weights of the penalties, given the log-likelihoods (penalties, slopes, h) of hidden seeds."""
+        found = softmax(np.log(self.prior)[:, None] + likelihoods.sum(axis=2))
+        return np.where(found.sum(axis=1) > NEGLIGIBLE, (found * SLOPES).sum(axis=1), 0)
 
     def _logits(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None, blend: Doubles) -> Floats:
         weights, bias = self._path(taught, codes, n_classes).mean(self.strengths, blend)
