@@ -18,23 +18,14 @@ auto with_width(size_t width, F&& f) {
 }
 
 template <class F>
-auto with_flag(std::false_type flag, F&& f) {
-  return f(flag);
-}
-
-template <class F>
 auto with_flag(bool flag, F&& f) {
   return flag ? f(std::true_type{}) : f(std::false_type{});
 }
 
 // Calls f with two compile-time flags: whether the graph is weighted, and whether the block is far (see kNear).
 template <class T, class F>
-auto with_kind(const Csr<T>& graph, [[maybe_unused]] int64_t width, F&& f) {
-#ifdef ISOTHERM_QUICK
-  const std::false_type far;  // half as many kernels to compile
-#else
+auto with_kind(const Csr<T>& graph, int64_t width, F&& f) {
   const bool far = graph.rows * width * static_cast<int64_t>(sizeof(T)) > kNear;
-#endif
   return with_flag(graph.weights, [&](auto weighted) {
     return with_flag(far, [&](auto is_far) { return f(weighted, is_far); });
   });
