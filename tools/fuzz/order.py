@@ -5,18 +5,20 @@ and with edges listed twice in the other direction. Labels must be equal, and pr
 """
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 import isotherm as iso
+from isotherm.choices import SideName
 from isotherm.paper.block_model import stochastic_block_model
 from tools.fuzz.mutate import generator
 
 WITHIN = 1e-6
 SIZES = 20, 400  # least and largest number of nodes
+SIDES: tuple[SideName, ...] = get_args(SideName)
 NAMES = np.array(["ann", "bob", "cleo", "dan", "eve"])
 
 
@@ -30,7 +32,7 @@ class Task(NamedTuple):
     codes: NDArray[np.int64]  # (s,) classes
     features: NDArray[np.float64] | None  # (n, d)
     n: int
-    side: str
+    side: SideName
 
 
 def case(seed: int, number: int) -> str | None:
@@ -111,7 +113,7 @@ def random_task(rng: np.random.Generator) -> Task:
     features = rng.normal(size=(n, 8)) + 2 * np.eye(8)[truth] if rng.random() < 0.25 else None
     weight = rng.uniform(0.1, 3, len(ends)) if rng.random() < 0.4 else None
     directed = bool(rng.random() < 0.25)
-    side = str(rng.choice(["edges", "source", "both", "along"])) if directed else "edges"
+    side = SIDES[rng.integers(len(SIDES))] if directed else "edges"
     return Task(ends, weight, directed, seeds, codes, features, n, side)
 
 
