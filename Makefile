@@ -145,12 +145,10 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
-# The demo needs neither the tools of the tests nor the fastest kernels, which take most of the time of an install. The
-# other targets add both.
+# The demo does not need the tools of the tests, which the other targets add.
 .venv/demo: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[cli,plot]' \
-	  -C build-dir=build/quick -C cmake.define.ISOTHERM_QUICK=ON
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[cli,plot]'
 	touch $@
 
 .venv/installed: pyproject.toml $(NATIVE)

@@ -18,7 +18,7 @@
 
 namespace isotherm {
 
-#if defined(__x86_64__) && defined(__linux__) && !defined(ISOTHERM_QUICK)
+#if defined(__x86_64__) && defined(__linux__)
 #define ISOTHERM_X86 1
 #endif
 
