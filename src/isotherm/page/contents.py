@@ -24,7 +24,7 @@ SHOWN_NUMBERS = 12  # columns of numbers that are shown of a node
 LONGEST_CELL = 20_000  # characters of a cell that are sent
 SNIPPET = 200  # characters of a node's content beside its name
 CATEGORIES = 60  # values of a column with a colour of their own
-ENTRIES = 5_000_000  # of a sparse matrix up to which each node shows its columns
+ENTRIES = 5_000_000  # a sparse matrix with more stored entries is not shown
 
 
 class Values(NamedTuple):

@@ -48,7 +48,7 @@ def _scaled(weights: dict[str, float]) -> dict[str, float]:
 
 
 class _Trials:
-    """What hidden seeds say about weights; each set of weights is tried once."""
+    """Log-likelihoods of the classes of hidden seeds, for sets of weights; each set is tried once."""
 
     def __init__(self, graph: Graph, seeds: Seeds, side: str, options: SolveOptions, evidence: Evidence | None) -> None:
         self.graph, self.seeds, self.side, self.evidence = graph, seeds, side, evidence
