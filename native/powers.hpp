@@ -1,7 +1,10 @@
 // Sums of exponentials, several at a time: the exp of the library takes one number, and four times as long.
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <vector>
 
 #include "rows.hpp"
 
@@ -66,6 +69,34 @@ struct PowerSum {
     if (whole < columns) total += Powers<Bytes>::of(widened(Part::at(row + columns - kLanes)).lanes - top + last);
     double sum = 0;
     for (int lane = 0; lane < kLanes; ++lane) sum += total[lane];
+    return sum;
+  }
+};
+
+// A row of logits, padded to whole registers.
+template <int Bytes>
+struct PowerRow {
+  static constexpr int kLanes = Powers<Bytes>::kLanes;
+  using Lanes = typename Powers<Bytes>::Lanes;
+  int64_t columns;
+  std::vector<double> logits;
+
+  explicit PowerRow(int64_t k) : columns(k), logits((k + kLanes - 1) / kLanes * kLanes, -INFINITY) {}
+
+  // Logits become exp(logit - largest logit); returns their sum.
+  ISOTHERM_INLINE double raise() {
+    const double top = *std::max_element(logits.begin(), logits.begin() + columns);
+    Lanes total = {};
+    for (size_t c = 0; c < logits.size(); c += kLanes) {
+      Lanes part;
+      std::memcpy(&part, &logits[c], sizeof part);
+      part = Powers<Bytes>::of(part - top);
+      std::memcpy(&logits[c], &part, sizeof part);
+      total += part;
+    }
+    double sum = 0;
+    for (int lane = 0; lane < kLanes; ++lane) sum += total[lane];
+    std::fill(logits.begin() + columns, logits.end(), -INFINITY);
     return sum;
   }
 };

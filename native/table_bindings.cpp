@@ -91,6 +91,24 @@ void define_tables_of(nb::module_& m) {
         nb::arg("direct").noconvert(), nb::arg("neighbours").noconvert(), nb::arg("mean").noconvert(),
         nb::arg("shares").noconvert(), nb::arg("slopes").noconvert(), nb::arg("covariance").noconvert(),
         nb::arg("bias").noconvert(), nb::arg("lapse"), nb::arg("out").noconvert(), nb::arg("threads"));
+
+  m.def("log_odds",
+        [](Block<const T> logits, Vector<const double> shares, double limit, Block<T> out, int threads) {
+          const Unlocked unlocked;
+          log_odds<T>(table<T>(logits), shares.data(), limit, out.data(), threads);
+        },
+        nb::arg("logits").noconvert(), nb::arg("shares").noconvert(), nb::arg("limit"), nb::arg("out").noconvert(),
+        nb::arg("threads"));
+
+  m.def("mix",
+        [](nb::ndarray<const T, nb::ndim<3>, nb::c_contig, nb::device::cpu> odds, Vector<const double> weights,
+           Vector<const double> shares, Block<double> out, int threads) {
+          const Unlocked unlocked;
+          mix<T>(odds.data(), weights.data(), odds.shape(0), shares.data(), odds.shape(1), odds.shape(2), out.data(),
+                 threads);
+        },
+        nb::arg("odds").noconvert(), nb::arg("weights").noconvert(), nb::arg("shares").noconvert(),
+        nb::arg("out").noconvert(), nb::arg("threads"));
 }
 
 void define_tables(nb::module_& m) {

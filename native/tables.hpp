@@ -177,81 +177,149 @@ struct Surroundings {
 
 constexpr int64_t kMostKinds = 5;
 
-// The evidence about one node, kinds x K, centred over the classes; the logits, K, are left uncentred.
+// The factor by which logits shrink, given the variance of their differences.
+inline double trust(double variance, int64_t columns) {
+  constexpr double kPi = 3.14159265358979323846;
+  return 1 / std::sqrt(1 + kPi / 8 * variance * 2 / static_cast<double>(std::max<int64_t>(1, columns - 1)));
+}
+
+inline void centre(double* kind, int64_t columns) {
+  double sum = 0;
+  for (int64_t c = 0; c < columns; ++c) sum += kind[c];
+  for (int64_t c = 0; c < columns; ++c) kind[c] -= sum / static_cast<double>(columns);
+}
+
+inline double product(const double* left, const double* right, int64_t columns) {
+  double sum = 0;
+  for (int64_t c = 0; c < columns; ++c) sum += left[c] * right[c];
+  return sum;
+}
+
+// The logits (K) of a node beside seeds, before they are shrunk; returns the variance. `evidence` has (kinds + 1) K
+// numbers of space.
 template <class T>
-ISOTHERM_INLINE inline void weigh(const Calibration& model, const Surroundings& near, int64_t i, const T* row,
-                                  int64_t columns, double* evidence, double* logits) {
+double logits_beside_seeds(const Calibration& model, const Surroundings& near, int64_t i, const T* row, int64_t columns,
+                           double* evidence, double* logits) {
   double* const direct = evidence + kMostKinds * columns;
   const double d = near.neighbours[i], root = std::sqrt(d);
-  const bool beside = near.indptr[i + 1] > near.indptr[i];
   double all = 0;
-  if (beside) {
-    std::fill(direct, direct + columns, 0.0);
-    for (int64_t e = near.indptr[i]; e < near.indptr[i + 1]; ++e) {
-      direct[near.indices[e]] += near.direct[e];
-      all += near.direct[e];
-    }
-    all = std::min(all, 1.0);
+  std::fill(direct, direct + columns, 0.0);
+  for (int64_t e = near.indptr[i]; e < near.indptr[i + 1]; ++e) {
+    direct[near.indices[e]] += near.direct[e];
+    all += near.direct[e];
   }
+  all = std::min(all, 1.0);
   for (int64_t c = 0; c < columns; ++c) {
     const double t = std::max<double>(row[c], 0), m = model.mean[c], s = model.shares[c];
-    double kinds[kMostKinds];
-    kinds[0] = std::log((d * t + m) / ((d + 1) * m));
-    kinds[1] = t - m;
-    kinds[2] = (t - m) * root;
-    kinds[3] = beside ? std::log((d * std::max(t - direct[c], 0.0) + m) / ((d * (1 - all) + 1) * m)) : kinds[0];
-    kinds[4] = beside ? std::log((d * direct[c] + s) / ((d * all + 1) * s)) : 0;
+    const double kinds[kMostKinds] = {
+        std::log((d * t + m) / ((d + 1) * m)), t - m, (t - m) * root,
+        std::log((d * std::max(t - direct[c], 0.0) + m) / ((d * (1 - all) + 1) * m)),
+        std::log((d * direct[c] + s) / ((d * all + 1) * s))};
     logits[c] = model.bias[c];
     for (int64_t k = 0; k < model.kinds; ++k) {
       logits[c] += model.slopes[k] * kinds[k];
       evidence[k * columns + c] = kinds[k];
     }
   }
+  double variance = 0;
   for (int64_t k = 0; k < model.kinds; ++k) {
-    double* const kind = evidence + k * columns;
-    double sum = 0;
-    for (int64_t c = 0; c < columns; ++c) sum += kind[c];
-    for (int64_t c = 0; c < columns; ++c) kind[c] -= sum / static_cast<double>(columns);
+    centre(evidence + k * columns, columns);
+    for (int64_t l = 0; l <= k; ++l)
+      variance += (k == l ? 1 : 2) * model.covariance[k * model.kinds + l] *
+                  product(evidence + k * columns, evidence + l * columns, columns);
   }
+  return variance;
 }
 
-// The factor by which logits shrink, from the centred evidence.
-inline double trust(const Calibration& model, const double* evidence, int64_t columns) {
-  double variance = 0;
-  for (int64_t k = 0; k < model.kinds; ++k)
-    for (int64_t l = 0; l <= k; ++l) {
-      double dot = 0;
-      for (int64_t c = 0; c < columns; ++c) dot += evidence[k * columns + c] * evidence[l * columns + c];
-      variance += (k == l ? 1 : 2) * model.covariance[k * model.kinds + l] * dot;
-    }
-  constexpr double kPi = 3.14159265358979323846;
-  return 1 / std::sqrt(1 + kPi / 8 * variance * 2 / static_cast<double>(std::max<int64_t>(1, columns - 1)));
+// The same for any other node. Its fourth kind of evidence is equal to the first, and the fifth is 0, so there are only
+// two, the logarithm and the difference. What is equal for all classes is left out.
+template <class T>
+ISOTHERM_INLINE inline double logits_elsewhere(const Calibration& model, double d, const T* row, int64_t columns, double* evidence,
+                        double* logits) {
+  const double root = std::sqrt(d), factors[kMostKinds][2] = {{1, 0}, {0, 1}, {0, root}, {1, 0}, {0, 0}};
+  double slope[2] = {}, covariance[3] = {};
+  for (int64_t k = 0; k < model.kinds; ++k) {
+    for (int64_t x = 0; x < 2; ++x) slope[x] += model.slopes[k] * factors[k][x];
+    for (int64_t l = 0; l < model.kinds; ++l)
+      for (int64_t x = 0; x < 3; ++x)
+        covariance[x] += model.covariance[k * model.kinds + l] * factors[k][x / 2] * factors[l][(x + 1) / 2];
+  }
+  double *const logs = evidence, *const gaps = evidence + columns;
+  for (int64_t c = 0; c < columns; ++c) {
+    const double t = std::max<double>(row[c], 0), m = model.mean[c];
+    logs[c] = std::log(d * t / m + 1);
+    gaps[c] = t - m;
+    logits[c] = model.bias[c] + slope[0] * logs[c] + slope[1] * gaps[c];
+  }
+  centre(logs, columns);
+  centre(gaps, columns);
+  return covariance[0] * product(logs, logs, columns) + 2 * covariance[1] * product(logs, gaps, columns) +
+         covariance[2] * product(gaps, gaps, columns);
 }
 
 // The probabilities of all classes at each node; 0 where unreached.
 template <class T>
 void chances(const Table<T>& table, const Surroundings& near, const Calibration& model, double* out, int threads) {
   const int64_t columns = table.columns;
-  for_chunks(even_chunks(table.rows, 16 * columns), threads, [&](int64_t, int64_t begin, int64_t end) {
-    std::vector<double> memory((kMostKinds + 2) * columns);
-    double* const evidence = memory.data();
-    double* const logits = evidence + (kMostKinds + 1) * columns;
+  std::vector<double> logs(columns);
+  for (int64_t c = 0; c < columns; ++c) logs[c] = std::log(model.shares[c]);
+  for_block_chunks(even_chunks(table.rows, 16 * columns), threads,
+                   [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    std::vector<double> evidence((kMostKinds + 1) * columns);
+    PowerRow<registers> powers(columns);
+    double* const logits = powers.logits.data();
     for (int64_t i = begin; i < end; ++i) {
       double* const to = out + i * columns;
-      if (std::isnan(table.row(i)[0])) {
+      const T* const row = table.row(i);
+      if (std::isnan(row[0])) {
         std::fill(to, to + columns, 0.0);
         continue;
       }
-      weigh(model, near, i, table.row(i), columns, evidence, logits);
-      const double factor = trust(model, evidence, columns);
-      double most = -INFINITY, total = 0;
-      for (int64_t c = 0; c < columns; ++c) {
-        logits[c] = std::log(model.shares[c]) + logits[c] * factor;
-        most = std::max(most, logits[c]);
-      }
-      for (int64_t c = 0; c < columns; ++c) total += to[c] = std::exp(logits[c] - most);
+      const double variance =
+          near.indptr[i + 1] > near.indptr[i]
+              ? logits_beside_seeds(model, near, i, row, columns, evidence.data(), logits)
+              : logits_elsewhere(model, near.neighbours[i], row, columns, evidence.data(), logits);
+      const double factor = trust(variance, columns);
+      for (int64_t c = 0; c < columns; ++c) logits[c] = logs[c] + logits[c] * factor;
+      const double scale = (1 - model.lapse) / powers.raise();
+      for (int64_t c = 0; c < columns; ++c) to[c] = scale * logits[c] + model.lapse * model.shares[c];
+    }
+  });
+}
+
+// Log-odds against the shares of the classes, whose logarithms are given, from logits; at most `limit` in size. 0 in a
+// row that begins with NaN.
+template <class T>
+void log_odds(const Table<T>& logits, const double* shares, double limit, T* out, int threads) {
+  const int64_t columns = logits.columns;
+  for_block_chunks(even_chunks(logits.rows, 4 * columns), threads,
+                   [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    const PowerSum<registers, T> sum_of_powers(columns);
+    for (int64_t i = begin; i < end; ++i) {
+      const T* const row = logits.row(i);
+      T* const to = out + i * columns;
+      const double top = *std::max_element(row, row + columns);
+      const double total = top + std::log(sum_of_powers(row, top));
       for (int64_t c = 0; c < columns; ++c)
-        to[c] = (1 - model.lapse) * to[c] / total + model.lapse * model.shares[c];
+        to[c] = std::isnan(total) ? 0 : static_cast<T>(std::clamp(row[c] - total - shares[c], -limit, limit));
+    }
+  });
+}
+
+// Probabilities from the weighted sum of the log-odds of experts, (experts, rows, K), and the logarithms of the shares.
+template <class T>
+void mix(const T* odds, const double* weights, int64_t experts, const double* shares, int64_t rows, int64_t columns,
+         double* out, int threads) {
+  for_block_chunks(even_chunks(rows, (experts + 3) * columns), threads,
+                   [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    PowerRow<registers> powers(columns);
+    double* const logits = powers.logits.data();
+    for (int64_t i = begin; i < end; ++i) {
+      std::copy_n(shares, columns, logits);
+      for (int64_t e = 0; e < experts; ++e)
+        for (int64_t c = 0; c < columns; ++c) logits[c] += weights[e] * odds[(e * rows + i) * columns + c];
+      const double total = powers.raise();
+      for (int64_t c = 0; c < columns; ++c) out[i * columns + c] = logits[c] / total;
     }
   });
 }

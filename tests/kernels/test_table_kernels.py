@@ -8,7 +8,7 @@ import pytest
 from kernel_cases import DTYPES, each_backend
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, random_array
-from scipy.special import softmax
+from scipy.special import log_softmax, softmax
 
 from isotherm import kernels
 
@@ -107,6 +107,25 @@ def test_chances_of_arrays_that_do_not_fit(place: int) -> None:
     assert kernels.native is not None
     with pytest.raises(ValueError, match="do not fit together"):
         kernels.native.chances(*arrays, 1)
+
+
+@each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("columns", [1, 3, 10, 33])
+def test_odds_and_their_mixture(backend: ModuleType, columns: int, rows: int, dtype: Any) -> None:
+    rng, logits = np.random.default_rng(3), 9 * table(rows, columns, dtype)
+    logits[0, -1] = -np.inf if columns > 1 else 0  # an impossible class
+    shares = rng.random(columns)
+    odds = np.empty((2, rows, columns), dtype)
+    backend.log_odds(logits, np.log(shares), 4.0, odds[0], 2)
+    exact = np.clip(log_softmax(logits.astype(np.float64), axis=1) - np.log(shares), -4, 4)
+    np.testing.assert_allclose(odds[0], np.nan_to_num(exact), atol=1e-5 if dtype == np.float32 else 1e-12)
+    odds[1] = rng.random((rows, columns))
+    weights, out = np.array([0.5, 3.0]), np.empty((rows, columns))
+    backend.mix(odds, weights, np.log(shares), out, 2)
+    sums = np.log(shares) + np.tensordot(weights, odds.astype(np.float64), 1)
+    np.testing.assert_allclose(out, softmax(sums, axis=1), rtol=1e-12)
 
 
 @each_backend

@@ -51,7 +51,8 @@ def test_odds_are_against_the_shares_and_bounded() -> None:
     np.testing.assert_allclose(found[1], [np.log(2), -LARGEST, -LARGEST], atol=1e-6)
     np.testing.assert_allclose(found[2], 0, atol=1e-6)  # nothing is known
     np.testing.assert_allclose(found[3, 0], -LARGEST)
-    np.testing.assert_allclose(log_odds(np.log(np.full((1, 3), 1e6)), SHARES), LARGEST)
+    np.testing.assert_allclose(log_odds(np.array([[9.0, 0.0]]), np.array([1e-6, 1 - 1e-6])), [[LARGEST, -LARGEST]])
+    np.testing.assert_allclose(log_odds(np.log(SHARES)[None] + 5, SHARES), 0, atol=1e-12)
 
 
 def test_no_expert_is_certain_however_small_a_share_is() -> None:

@@ -78,7 +78,7 @@ def test_planted_compatibilities_are_found_from_one_seed_in_a_thousand() -> None
     seeds = as_seeds(labels, graph)
     beliefs = expert(graph, seeds)
     question = Question(seeds, np.arange(len(seeds.nodes)), np.empty(0, np.int32))
-    found = (beliefs.log_probabilities(question).argmax(axis=1) == truth).mean()
+    found = (beliefs.logits(question).argmax(axis=1) == truth).mean()
     assert found > (beliefs.beliefs(seeds, matrix).argmax(axis=1) == truth).mean() - 0.02
     assert found > 0.8
     assert (iso.DirichletClassifier().fit(graph, labels).labels_ == truth).mean() < 0.6
@@ -90,9 +90,9 @@ def test_hidden_seeds_are_answered_as_if_they_were_no_seeds() -> None:
     assert len(labels) <= FEW
     seeds = as_seeds(labels, graph)
     hidden, visible = np.arange(0, len(labels), 3), np.setdiff1d(np.arange(len(labels)), np.arange(0, len(labels), 3))
-    some = expert(graph, seeds).log_probabilities(Question(seeds, visible, np.empty(0, np.int32), hidden))
+    some = expert(graph, seeds).logits(Question(seeds, visible, np.empty(0, np.int32), hidden))
     fewer = seeds.take(visible)
-    alone = expert(graph, fewer).log_probabilities(Question(fewer, np.arange(len(visible)), np.empty(0, np.int32)))
+    alone = expert(graph, fewer).logits(Question(fewer, np.arange(len(visible)), np.empty(0, np.int32)))
     np.testing.assert_allclose(some, alone[seeds.nodes[hidden]], rtol=1e-5)
 
 
@@ -107,7 +107,7 @@ def test_neither_the_numbering_of_nodes_nor_of_classes_matters() -> None:
     for network, known in ((graph, labels), (shuffled, renamed)):
         seeds = as_seeds(known, network)
         question = Question(seeds, np.arange(len(seeds.nodes)), np.empty(0, np.int32))
-        found.append(expert(network, seeds).log_probabilities(question))
+        found.append(expert(network, seeds).logits(question))
     np.testing.assert_allclose(found[1][order][:, [1, 2, 0]], found[0], atol=1e-3)
 
 

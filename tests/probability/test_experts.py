@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
+from scipy.special import softmax
 from sklearn.datasets import make_blobs
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.preprocessing import normalize
@@ -70,7 +71,7 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
     average = make(graph)
     means = [np.linalg.matrix_power(average.toarray(), hop) @ dense for hop in hops]
     model = MeanFeatures(rows, average, hops)
-    scales = list(model.scales.values())
+    scales = [model.scales[hop] if hop else np.ones(graph.n_nodes) for hop in hops]
     for mean, scale in zip(means, scales, strict=True):
         length = np.linalg.norm(mean, axis=1)
         np.testing.assert_allclose((length * scale)[length > 0], 1, atol=0.4)  # about five standard errors
@@ -82,9 +83,11 @@ def test_regression_is_that_of_scikit_learn_on_averaged_features(
         codes = truth[nodes][visible]
         theirs = LogisticRegression(C=C, tol=1e-8, max_iter=5000).fit(whole[nodes][visible], codes)
         shares = seeds.smoothed_shares / (np.bincount(codes) / len(codes))  # of all seeds instead of the visible ones
-        ours = expert.log_probabilities(Question(seeds, visible, NONE))
-        np.testing.assert_allclose(np.exp(ours), normalize(theirs.predict_proba(whole) * shares, "l1"), atol=0.005)
-        some = expert.log_probabilities(Question(seeds, visible, NONE, hidden=np.array([5, 7])))
+        ours = expert.logits(Question(seeds, visible, NONE))
+        np.testing.assert_allclose(
+            softmax(ours, axis=1), normalize(theirs.predict_proba(whole) * shares, "l1"), atol=0.005
+        )
+        some = expert.logits(Question(seeds, visible, NONE, hidden=np.array([5, 7])))
         np.testing.assert_allclose(some, ours[nodes[[5, 7]]], atol=1e-4)
     values = rng.normal(size=(graph.n_nodes, 4))
     np.testing.assert_allclose(model.adjoint(values), whole.T @ values, atol=1e-8)
@@ -170,8 +173,8 @@ def test_classes_with_fewer_visible_seeds_are_not_less_probable() -> None:
     seeds = seeds_of(np.arange(40), codes, 2)
     visible = np.flatnonzero(np.arange(40) % 20 >= np.where(codes == 0, 10, 2))
     expert = Regression(MeanFeatures(np.zeros((40, 3))), seeds)
-    found = expert.log_probabilities(Question(seeds, visible, NONE, hidden=np.arange(10)))
-    np.testing.assert_allclose(np.exp(found), 0.5)
+    found = expert.logits(Question(seeds, visible, NONE, hidden=np.arange(10)))
+    np.testing.assert_allclose(softmax(found, axis=1), 0.5)
 
 
 def test_strong_penalties_that_order_classes_best_are_not_held_back_by_small_odds() -> None:
@@ -227,11 +230,11 @@ def test_a_class_without_a_seed_is_impossible(world: Any) -> None:
     nodes = np.arange(120, 240)
     seeds = seeds_of(nodes, truth[nodes])
     expert = Regression(MeanFeatures(unit_rows(features)), seeds)
-    assert np.isneginf(expert.log_probabilities(Question(seeds, np.arange(120), NONE))[:, 0]).all()
-    one = expert.log_probabilities(Question(seeds, np.arange(5), NONE))
-    np.testing.assert_array_equal(np.exp(one), np.tile([0.0, 1.0, 0.0], (242, 1)))
-    few = expert.log_probabilities(Question(seeds, np.arange(5), NONE, hidden=np.array([7, 100])))
-    np.testing.assert_array_equal(np.exp(few), np.tile([0.0, 1.0, 0.0], (2, 1)))
+    assert np.isneginf(expert.logits(Question(seeds, np.arange(120), NONE))[:, 0]).all()
+    one = expert.logits(Question(seeds, np.arange(5), NONE))
+    np.testing.assert_array_equal(softmax(one, axis=1), np.tile([0.0, 1.0, 0.0], (242, 1)))
+    few = expert.logits(Question(seeds, np.arange(5), NONE, hidden=np.array([7, 100])))
+    np.testing.assert_array_equal(softmax(few, axis=1), np.tile([0.0, 1.0, 0.0], (2, 1)))
 
 
 def test_experts_that_apply_to_the_evidence(world: Any) -> None:
@@ -253,10 +256,10 @@ def test_experts_that_apply_to_the_evidence(world: Any) -> None:
 def test_given_probabilities_are_scaled_to_sum_to_one() -> None:
     seeds = seeds_of(np.array([0, 2]), np.array([0, 1]), 2)
     expert = GivenProbabilities(np.array([[2.0, 6], [np.nan, np.nan], [0, 1], [0.5, 0.5]]))
-    everyone = np.exp(expert.log_probabilities(Question(seeds, np.arange(2), NONE)))
+    everyone = np.exp(expert.logits(Question(seeds, np.arange(2), NONE)))
     wanted = np.array([[0.25, 0.75], [np.nan, np.nan], [0, 1], [0.5, 0.5]])
     np.testing.assert_allclose(everyone, wanted, atol=1e-8)
-    hidden = np.exp(expert.log_probabilities(Question(seeds, np.array([0]), NONE, hidden=np.array([1]))))
+    hidden = np.exp(expert.logits(Question(seeds, np.array([0]), NONE, hidden=np.array([1]))))
     np.testing.assert_allclose(hidden, [[0, 1]], atol=1e-8)
 
 
@@ -287,7 +290,7 @@ def test_the_majority_undoes_a_leak() -> None:
         nodes = np.array([np.flatnonzero(truth == cluster)[0] for cluster in range(6)])
         heat = iso.DirichletClassifier(rule="relative").fit(graph, dict(zip(nodes, truth[nodes], strict=True)))
         question = Question(heat.seeds_, np.arange(6), heat.labels_)
-        found = Majority(Averaging(links(graph))).log_probabilities(question)
+        found = Majority(Averaging(links(graph))).logits(question)
         right.append([np.mean(labels == truth) for labels in (found.argmax(axis=1), heat.labels_)])
     by_majority, by_heat = np.mean(right, axis=0)
     assert by_majority > by_heat + 0.01
@@ -304,7 +307,7 @@ def test_the_majority_is_threshold_dynamics(world: Any, n_classes: int, monkeypa
     codes = rng.integers(0, n_classes, len(nodes))
     seeds = seeds_of(nodes, codes, n_classes)
     expert = Majority(Averaging(links(graph)))
-    found = expert.log_probabilities(Question(seeds, np.arange(len(nodes)), labels))
+    found = expert.logits(Question(seeds, np.arange(len(nodes)), labels))
     walk = averaging(graph).toarray()
     stay = np.union1d(nodes, np.flatnonzero(walk.sum(axis=1) == 0))
     walk[stay] = np.eye(242)[stay]
@@ -314,9 +317,11 @@ def test_the_majority_is_threshold_dynamics(world: Any, n_classes: int, monkeypa
         average = np.linalg.matrix_power(walk, majority.STEPS)[:, :240] @ np.eye(n_classes)[expected[:240]]
         expected = (average / average[:240].mean(axis=0)).argmax(axis=1)
     smoothed = average + majority.SMOOTHING
-    np.testing.assert_allclose(np.exp(found[:240]), (smoothed / smoothed.sum(axis=1, keepdims=True))[:240], atol=1e-5)
+    np.testing.assert_allclose(
+        softmax(found[:240], axis=1), (smoothed / smoothed.sum(axis=1, keepdims=True))[:240], atol=1e-5
+    )
     assert np.isnan(found[240:]).all()
-    some = expert.log_probabilities(Question(seeds, np.arange(2, len(nodes)), labels, hidden=np.array([0, 1])))
+    some = expert.logits(Question(seeds, np.arange(2, len(nodes)), labels, hidden=np.array([0, 1])))
     assert some.shape == (2, n_classes)
     assert np.isfinite(some).all()
 

@@ -26,6 +26,8 @@ from isotherm.kernels.tables import (
     best_columns,
     chances,
     combine,
+    log_odds,
+    mix,
     nearest_rows,
     place_rows,
     rank,

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.special import log_softmax
 
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.kernels.numbering import Codes
@@ -117,6 +118,18 @@ def _trust(kinds: Doubles, covariance: Doubles) -> Doubles:
     centered = kinds - kinds.mean(axis=2, keepdims=True)
     variance = np.einsum("shk,shk->h", np.tensordot(covariance, centered, 1), centered)
     return np.asarray(1 / np.sqrt(1 + np.pi / 8 * variance * 2 / max(1, kinds.shape[2] - 1)))
+
+
+def log_odds(logits: Floats, shares: Doubles, limit: float, out: Floats, threads: int) -> None:
+    """Log-odds against class shares, whose logarithms are given, at most ``limit``; 0 in rows that begin with NaN."""
+    out[:] = np.clip(np.nan_to_num(log_softmax(logits, axis=1) - shares), -limit, limit)
+
+
+def mix(odds: Floats, weights: Doubles, shares: Doubles, out: Doubles, threads: int) -> None:
+    """Probabilities from the weighted sum of log-odds (E, n, K) and the logarithms of the class shares."""
+    logits = shares + np.tensordot(weights, odds, 1)
+    np.exp(logits - logits.max(axis=1, keepdims=True), out=out)
+    out /= out.sum(axis=1, keepdims=True)
 
 
 def nearest_rows(

@@ -220,8 +220,10 @@ class _Loss:
         self.kinds = np.ascontiguousarray(kinds.transpose(0, 2, 1))  # (s, K, h)
         self.places, self.flat = np.arange(len(codes)), self.kinds.reshape(len(kinds), kinds[0].size)
         self.prior = np.log(shares, out=np.full(len(shares), -np.inf), where=shares > 0)
-        slopes = np.full(len(kinds), PRIOR_SLOPE)
-        self.start = np.concatenate([slopes, np.zeros(len(shares)), [np.log(lapses / FOLLOWED)]])
+        slopes, no_bias = np.full(len(kinds), PRIOR_SLOPE), np.zeros(len(shares))
+        self.ridge = np.append(np.full(len(kinds), RIDGE), np.full(len(shares), BIAS_RIDGE))
+        self.pull = np.append(RIDGE * slopes, no_bias)
+        self.start = np.concatenate([slopes, no_bias, [np.log(lapses / FOLLOWED)]])
 
     def model(self, x: Doubles) -> _Model:
         """The model with these parameters; the covariance is the inverse of the curvature by the slopes."""
@@ -254,26 +256,35 @@ class _Loss:
         off = slopes - PRIOR_SLOPE
         value = -np.log(mixed).sum() + RIDGE / 2 * off @ off + BIAS_RIDGE / 2 * bias @ bias
         value -= self.lapses * np.log(lapse) + FOLLOWED * np.log1p(-lapse)
-        followed = follows.sum()
-        lapses, count = len(follows) - followed + self.lapses, len(follows) + self.lapses + FOLLOWED
-        pull = self._by_parameters(errors * follows)
-        gradient = np.append(pull + np.append(RIDGE * off, BIAS_RIDGE * bias), count * lapse - lapses)
-        doubt = follows * (1 - follows)
+        lapses, count = len(follows) - follows.sum() + self.lapses, len(follows) + self.lapses + FOLLOWED
+        by_errors = self._by_parameters(errors, 1)
+        gradient = by_errors[:, :-1].T @ follows
+        gradient = np.concatenate([gradient + self.ridge * x[:-1] - self.pull, [count * lapse - lapses]])
+
+        # The curvature: the squares of the evidence, weighted by probability, less those of its mean and of the errors.
+        weighted = self.kinds * (found * follows)
+        squares = weighted.reshape(len(slopes), -1) @ self.flat.T
+        crossed, single = weighted.sum(axis=2), found @ follows
+        by_means, doubt = self._by_parameters(found, 0), follows * (1 - follows)
+        ridge = np.append(self.ridge, count * lapse * (1 - lapse))
 
         def curve(step: Doubles) -> Doubles:
-            by_logit = (step[: len(slopes)] @ self.flat).reshape(found.shape) + step[len(slopes) : -1, None]
-            change = found * by_logit
-            change -= found * change.sum(axis=0)
-            turned = doubt * (np.einsum("kh,kh->h", errors, by_logit) + step[-1])
-            parts = self._by_parameters(follows * change - turned * errors)
-            penalty = np.append(RIDGE * step[: len(slopes)], BIAS_RIDGE * step[len(slopes) : -1])
-            return np.append(parts + penalty, count * lapse * (1 - lapse) * step[-1] - turned.sum())
+            by_slope, by_bias = step[: len(slopes)], step[len(slopes) : -1]
+            change = ridge * step
+            change[: len(slopes)] += squares @ by_slope + crossed @ by_bias
+            change[len(slopes) : -1] += by_slope @ crossed + single * by_bias
+            change -= by_means.T @ (follows * (by_means @ step))
+            change -= by_errors.T @ (doubt * (by_errors @ step))
+            return np.asarray(change)
 
         return Local(float(value), gradient, curve)
 
-    def _by_parameters(self, by_logit: Doubles) -> Doubles:
-        """The gradient by slopes and biases, given that by the logits (K, h)."""
-        return np.append(self.flat @ by_logit.ravel(), by_logit.sum(axis=1))
+    def _by_parameters(self, by_logit: Doubles, last: float) -> Doubles:
+        """(h, s + K + 1) the derivatives of each seed by the parameters, given those by the logits (K, h)."""
+        found = np.empty((len(self.codes), len(self.start)))
+        np.einsum("skh,kh->hs", self.kinds, by_logit, out=found[:, : len(self.kinds)])
+        found[:, len(self.kinds) : -1], found[:, -1] = by_logit.T, last
+        return found
 
 
 class Calibrated(NamedTuple):

@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import softmax
 
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts.expert import LEAST
@@ -27,6 +28,7 @@ BLIND = {  # weights where no seed can be hidden
 MOST_WEIGHT = 3.0
 LARGEST = 8.0  # log-odds are clipped, so that no expert is certain
 
+Odds: TypeAlias = Floats | Sequence[Floats]  # (E, n, K) log-odds of each expert
 Blends: TypeAlias = dict[str, Doubles]  # by the name of an expert: the weight of each of its penalties
 
 
@@ -45,11 +47,11 @@ class Combination:
         """The weight of each expert."""
         return dict(zip(self.names, self.weights.tolist(), strict=True))
 
-    def probabilities(self, odds: Iterable[Floats]) -> Doubles:
+    def probabilities(self, odds: Odds) -> Doubles:
         """(n, K) probabilities, from the log-odds (n, K) of each expert."""
-        found = logits(self.weights, odds, self.shares)
-        np.exp(found, out=found)  # no overflow, since log-odds and weights are bounded
-        found /= (found @ np.ones(len(self.shares)))[:, None]
+        stack = odds if isinstance(odds, np.ndarray) else np.stack(odds)
+        found = np.empty(stack.shape[1:])
+        kernels.active.mix(stack, self.weights, np.log(self.shares), found, kernels.thread_count())
         return found
 
 
@@ -58,11 +60,11 @@ def logits(weights: Doubles, odds: Iterable[Floats], shares: Doubles) -> Doubles
     return np.log(shares) + sum(weight * each for weight, each in zip(weights, odds, strict=True))
 
 
-def log_odds(log_probabilities: Floats, shares: Doubles) -> Floats:
+def log_odds(logits: Floats, shares: Doubles) -> Floats:
     """Log-odds (n, K) against the shares of the classes; 0 where an expert has no opinion (NaN)."""
-    odds: Floats = np.subtract(log_probabilities, np.log(shares), dtype=log_probabilities.dtype)
-    np.clip(odds, -LARGEST, LARGEST, out=odds)
-    odds[np.isnan(odds)] = 0
+    odds = np.empty(logits.shape, logits.dtype)
+    threads = kernels.thread_count()
+    kernels.active.log_odds(np.ascontiguousarray(logits), np.log(shares), LARGEST, odds, threads)
     return odds
 
 
@@ -96,18 +98,14 @@ def combine(
     ``prior`` (E,) are the weights to stay near.
     """
     stack, rows, base = np.stack(odds, dtype=np.float64), np.arange(len(codes)), np.log(shares)
+    flat, own = stack.reshape(len(stack), -1), stack[:, rows, codes].sum(axis=1)
 
     def loss(weights: Doubles) -> Local:
-        found, off = softmax(base + np.tensordot(weights, stack, 1), axis=1), weights - prior
+        found, off = softmax(base + (weights @ flat).reshape(stack[0].shape), axis=1), weights - prior
         value = -np.log(np.maximum(found[rows, codes], 1e-300)).sum() + RIDGE / 2 * off @ off
-        error = found.copy()
-        error[rows, codes] -= 1
-
-        def curve(step: Doubles) -> Doubles:
-            change = found * np.tensordot(step, stack, 1)
-            change -= found * change.sum(axis=1, keepdims=True)
-            return np.einsum("ehk,hk->e", stack, change) + RIDGE * step
-
-        return Local(float(value), np.einsum("ehk,hk->e", stack, error) + RIDGE * off, curve)
+        weighted = stack * found
+        means = weighted.sum(axis=2)  # (E, h)
+        curvature = weighted.reshape(len(weights), -1) @ flat.T - means @ means.T + RIDGE * np.eye(len(weights))
+        return Local(float(value), means.sum(axis=1) - own + RIDGE * off, curvature.__matmul__)
 
     return Combination(names, bounded_minimum(loss, prior, 0.0, MOST_WEIGHT), shares)

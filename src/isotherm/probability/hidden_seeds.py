@@ -27,7 +27,7 @@ FOLDS = 3
 ENOUGH = 1000  # hidden seeds
 SMALL_GROUP, SMALL_SHARE = 3, 0.1  # seeds that may be dealt together, at most: a number, and a share of their class
 LARGEST_ERROR = 0.15  # worst-case standard error of balanced accuracy
-SAMPLE = 3_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
+SAMPLE = 1_000  # non-seed nodes sampled in each fold, to estimate the spread of the evidence
 MOST_ENTRIES = 10_000_000  # sampled nodes times classes
 
 Solve: TypeAlias = Callable[[Seeds], Features]  # solves with these seeds only

@@ -134,10 +134,7 @@ class Panel:
 
     def _answers(self, question: Question, blends: Blends, shares: Doubles) -> Iterator[Floats]:
         for name, expert in self.experts.items():
-            if isinstance(expert, Regression):
-                yield log_odds(expert.log_probabilities(question, blends.get(name)), shares)
-            else:
-                yield log_odds(expert.log_probabilities(question), shares)
+            yield log_odds(expert.logits(question, blends.get(name)), shares)
 
     def _warmest(self, field: FeatureField | None, other: Ints) -> NDArray[np.integer]:
         return field.warmest() if self.evidence.clustered and field is not None else other

@@ -17,6 +17,7 @@ LARGE = 10**8  # multiplications in a product; from here on several threads pay
 MOST_STEPS, MOST_PRODUCTS = 50, 100  # of Newton's method, and of conjugate gradient in each step
 GRADIENT = 1e-10  # length of the gradient at the minimum, relative to that at the start
 DECREASE, LEAST_SIZE = 1e-4, 1e-6  # least decrease, relative to the slope, and least fraction of a step
+ROUNDING = 1e-13  # decreases of the loss that are as small, relative to it, are rounding errors
 
 
 class Local(NamedTuple):
@@ -54,8 +55,10 @@ def minimum(loss: Loss, start: Doubles, gradient: float = GRADIENT) -> Doubles:
         if length <= gradient * first:
             break
         step, size = _newton_step(here, min(0.1, np.sqrt(length / first))), 1.0
-        slope = DECREASE * float(np.vdot(here.gradient, step))
-        while not (there := _far(loss, x + size * step)).value <= here.value + size * slope:
+        slope = float(np.vdot(here.gradient, step))
+        if -slope <= ROUNDING * abs(here.value):  # the loss is too flat to compare its values
+            return x + step
+        while not (there := _far(loss, x + size * step)).value <= here.value + DECREASE * size * slope:
             size /= 2
             if size < LEAST_SIZE:  # only rounding errors are left
                 return x

@@ -54,7 +54,7 @@ def _teaching_weights(chances: Doubles, seeds: Ints) -> Doubles:
 
 
 def _taught(features: FeatureMap, chances: Doubles, weights: Doubles) -> Doubles:
-    """(n, K) log-probabilities by a regression that is taught the chances of the weighted nodes."""
+    """(n, K) logits by a regression that is taught the chances of the weighted nodes."""
     mean, some = weights @ chances / weights.sum(), np.flatnonzero(weights)
     targets = weights[:, None] * (chances - mean)
     taught = features.only(some)
@@ -62,9 +62,7 @@ def _taught(features: FeatureMap, chances: Doubles, weights: Doubles) -> Doubles
     scores = np.asarray(features.logits(columns), np.float64)
     spread = np.sqrt(weights[some] @ (scores[some] ** 2).mean(axis=1) / weights.sum()) or 1.0
     slope, *biases = _scaled(scores[some] / spread, chances[some], weights[some])
-    found = slope / spread * scores + biases
-    found -= found.max(axis=1, keepdims=True)
-    return np.asarray(found - np.log(np.exp(found).sum(axis=1, keepdims=True)))
+    return np.asarray(slope / spread * scores + biases)
 
 
 def _ridge(features: FeatureMap, targets: Doubles, weights: Doubles) -> Doubles:

@@ -39,7 +39,7 @@ class Compatibility(Expert):
         self.spread = Averaging(csr, root, inner=root, n_threads=threads)
         self.constant = np.sqrt(csr.sums / csr.sums.sum()).astype(np.float32)  # (n,) the leading eigenvector of it
 
-    def log_probabilities(self, question: Question) -> Floats:
+    def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) logarithms of the beliefs; NaN where nothing arrives."""
         seeds = question.seeds.take(question.visible)
         return self.beliefs(seeds, estimated(self.ratios(seeds), seeds.smoothed_shares))[question.nodes]
@@ -88,7 +88,6 @@ class Compatibility(Expert):
         arrived = sizes > 0
         usual = float(np.median(sizes[arrived])) if arrived.any() else 1.0  # seeds and their neighbours have far more
         logits = np.log(shares) + np.clip(logits / usual, -LARGEST, LARGEST)
-        logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
         logits[~arrived] = np.nan
         return logits
 

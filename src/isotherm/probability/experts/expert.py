@@ -65,8 +65,11 @@ class Expert(ABC):
     """Tells the classes of nodes from something other than their temperatures."""
 
     @abstractmethod
-    def log_probabilities(self, question: Question) -> Floats:
-        """(m, K) for the nodes that are asked about; NaN rows where the expert has no opinion."""
+    def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
+        """(m, K) for the nodes that are asked about; NaN rows where the expert has no opinion.
+
+        They are log-probabilities, but for a number that is added to a row. ``blend`` is for regressions.
+        """
 
 
 def given(known: Knowledge) -> Expert | None:
@@ -80,7 +83,7 @@ class GivenProbabilities(Expert):
     def __init__(self, probabilities: Doubles) -> None:
         self.probabilities = probabilities
 
-    def log_probabilities(self, question: Question) -> Floats:
+    def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) their logarithms."""
         rows = self.probabilities[question.nodes]
         with np.errstate(invalid="ignore"):

@@ -9,7 +9,7 @@ over all nodes. This is threshold dynamics (Merriman, Bence and Osher 1992), wit
 import numpy as np
 
 from isotherm import kernels
-from isotherm.arrays import Floats, Ints
+from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
 from isotherm.probability.experts.expert import Expert, Knowledge, Question, links
 
@@ -31,7 +31,7 @@ class Majority(Expert):
     def __init__(self, average: Averaging) -> None:
         self.average = average
 
-    def log_probabilities(self, question: Question) -> Floats:
+    def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) logarithms of the final class averages; NaN where unreached."""
         labels: Ints = question.warmest.astype(np.int64)
         reached, nodes = labels >= 0, question.seeds.nodes[question.visible]
@@ -46,7 +46,6 @@ class Majority(Expert):
             if changed <= STEADY * len(labels):
                 break
         shares += np.float32(SMOOTHING)
-        shares /= shares.sum(axis=1, keepdims=True)
         shares[~reached] = np.nan
         return np.asarray(np.log(shares, out=shares))[question.nodes]
 

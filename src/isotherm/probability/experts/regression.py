@@ -91,43 +91,44 @@ class MeanFeatures:
         self.rows, self.average = rows, average
         lengths = _lengths(rows, average, max(hops))
         inverse = np.divide(1, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-        self.scales = {hop: inverse[hop - 1] if hop else np.ones(rows.shape[0]) for hop in hops}
+        self.scales = {hop: inverse[hop - 1] if hop else np.empty(0) for hop in hops}  # own rows stay as they are
 
     def at(self, nodes: Ints) -> Any:
         """(s, d parts) the features of some nodes and of their neighbours."""
-        parts = [self._mean_rows(nodes, hop, scale) for hop, scale in self.scales.items()]
+        parts = [self._mean_rows(nodes, hop) for hop in self.scales]
         return csr_array(hstack(parts)) if issparse(self.rows) else np.hstack(parts)
 
-    def _mean_rows(self, nodes: Ints, hop: int, scale: Doubles) -> Any:
+    def _mean_rows(self, nodes: Ints, hop: int) -> Any:
         if self.average is None or not hop:
             return self.rows[nodes]
         walk = self.average[nodes]
         for _ in range(hop - 1):
             walk = walk @ self.average
         near = np.unique(walk.indices)  # only these rows are needed
-        return diags_array(scale[nodes]) @ walk[:, near] @ self.rows[near]
+        return diags_array(self.scales[hop][nodes]) @ walk[:, near] @ self.rows[near]
 
     def logits(self, weights: Doubles) -> Floats:
         """(n, K) the logits of all nodes, from the weights of the columns, in the precision of the features."""
-        found = np.zeros((self.rows.shape[0], weights.shape[1]), self.rows.dtype)
         parts = np.split(weights.astype(self.rows.dtype, copy=False), len(self.scales))
-        for part, (hop, scale) in zip(parts, self.scales.items(), strict=True):
-            mean = self.rows @ part
-            for _ in range(hop):
-                mean = self.average @ mean
-            mean *= scale[:, None]
-            found += mean
-        return found
+        found = [self._walked(self.rows @ part, hop) for part, hop in zip(parts, self.scales, strict=True)]
+        return found[0] if len(found) == 1 else np.sum(found, axis=0)
+
+    def _walked(self, x: Floats, hop: int) -> Floats:
+        """The columns (n, k), averaged over neighbours and scaled."""
+        for _ in range(hop):
+            x = self.average @ x  # type: ignore[operator]
+        return x * self.scales[hop][:, None] if hop else x
 
     def adjoint(self, values: Doubles) -> Doubles:
         """(d parts, K) the sums of the features of all nodes, weighted by values (n, K)."""
-        return np.vstack([self.rows.T @ self._back(values * scale[:, None], hop) for hop, scale in self.scales.items()])
+        return np.vstack([self.rows.T @ self._back(values, hop) for hop in self.scales])
 
     def only(self, nodes: Ints) -> "MeanFeatures | None":
         """The features of some nodes, if these are their own."""
         return MeanFeatures(self.rows[nodes]) if self.average is None else None
 
     def _back(self, values: Doubles, hop: int) -> Doubles:
+        values = values * self.scales[hop][:, None] if hop else values
         for _ in range(hop):
             values = self.average.T @ values  # type: ignore[union-attr]
         return values
@@ -175,19 +176,19 @@ class Regression(Expert):
         """The principal axes of the seeds that a regression is fitted to; they serve whichever seeds are hidden."""
         return axes_of_gram(self._gram(self.pool, self.pool)) if self.wide else axes_of_rows(self.own[self.pool])
 
-    def log_probabilities(self, question: Question, blend: Doubles | None = None) -> Floats:
-        """(m, K) log-probabilities; minus infinity for a class that no visible seed has."""
+    def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
+        """(m, K) logits; minus infinity for a class that no visible seed has."""
         taught = np.flatnonzero(np.isin(self.pool, question.visible))  # places in the pool
         present, codes = np.unique(question.seeds.codes[self.pool[taught]], return_inverse=True)
         count = self.map.rows.shape[0] if question.hidden is None else len(question.hidden)
         if len(present) > 1:
             blend = self.prior if blend is None else blend
-            logits = self._logits(taught, codes, len(present), question.hidden, blend)
+            weights, bias = self._path(taught, codes, len(present)).mean(self.strengths, blend)
             # Shares of the visible seeds are in each of the logits; those of all seeds are to count, once.
-            logits -= blend.sum() * np.log(np.bincount(codes) / len(codes))
-            logits += np.log(question.seeds.smoothed_shares[present])
-            logits -= logits.max(axis=1, keepdims=True)
-            logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
+            bias = bias - blend.sum() * np.log(np.bincount(codes) / len(codes))
+            bias += np.log(question.seeds.smoothed_shares[present])
+            logits = self._scores(weights, question.hidden)
+            logits += bias.astype(logits.dtype)
         else:
             logits = np.zeros((count, 1))
         if len(present) == question.seeds.n_classes:
@@ -202,7 +203,7 @@ class Regression(Expert):
         codes, shares = question.seeds.codes[question.hidden], np.log(question.seeds.smoothed_shares)
         own, found = (np.arange(len(codes)), codes), []
         for blend, slopes in zip(np.eye(len(self.strengths)), SLOPES, strict=True):
-            odds = np.maximum(self.log_probabilities(question, blend), np.log(LEAST)) - shares
+            odds = np.maximum(log_softmax(self.logits(question, blend), axis=1), np.log(LEAST)) - shares
             found.append([log_softmax(shares + slope * odds, axis=1)[own] for slope in slopes])
         for path in self._fitted.values():  # now with all penalties
             path.forget_axes()
@@ -213,17 +214,13 @@ class Regression(Expert):
         found = softmax(np.log(self.prior)[:, None] + likelihoods.sum(axis=2))
         return np.where(found.sum(axis=1) > NEGLIGIBLE, (found * SLOPES).sum(axis=1), 0)
 
-    def _logits(self, taught: Ints, codes: Ints, n_classes: int, asked: Ints | None, blend: Doubles) -> Floats:
-        weights, bias = self._path(taught, codes, n_classes).mean(self.strengths, blend)
+    def _scores(self, weights: Doubles, asked: Ints | None) -> Floats:
+        """(m, K) the products of features with weights, for the seeds that are asked about, or for all nodes."""
         if self.wide:
             if asked is not None and self.products is not None:
-                return self._gram(asked, self.pool) @ weights + bias
+                return self._gram(asked, self.pool) @ weights
             weights = self.own[self.pool].T @ weights
-        if asked is not None:
-            return self.own[asked] @ weights + bias
-        logits = self.map.logits(weights)
-        logits += bias
-        return logits
+        return np.asarray(self.map.logits(weights) if asked is None else self.own[asked] @ weights)
 
     def _path(self, taught: Ints, codes: Ints, n_classes: int) -> "Path":
         key = taught.tobytes()

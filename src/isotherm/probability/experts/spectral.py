@@ -105,13 +105,13 @@ def _without_first(values: Doubles) -> int:
     return len(values) - (len(values) < 2 or bool(values[-1] - values[-2] > EQUAL))
 
 
-def degree_features(graph: Graph) -> Doubles:
+def degree_features(graph: Graph) -> Floats:
     """(n, 2) the logarithm of the degree of each node, in mean edges, and its square, standardised."""
     csr = links(graph)
     logs = np.log1p(csr.sums / mean_weight(csr))
     found = np.stack([logs, logs**2], axis=1)
     spread = found.std(axis=0)
-    return (found - found.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    return ((found - found.mean(axis=0)) / np.where(spread > 0, spread, 1)).astype(precision(graph))
 
 
 class _Spectrum:
