@@ -20,7 +20,7 @@ from isotherm.probability.optimise import Local, bounded_minimum
 
 PRIOR_WEIGHT, RIDGE = 0.5, 12.0  # penalty on (weight - prior)^2
 PRIOR_WEIGHTS = {"degree": 0.25, "features": 0.25}  # experts that overlap with stronger ones
-BESIDE_FEATURES = {"spectrum": 0.0, "degree": 0.0}  # structure has to earn its weight there
+BESIDE_FEATURES = {"spectrum": 0.0, "degree": 0.0, "trees": 0.0}  # these have to earn their weight there
 BLIND = {  # weights where no seed can be hidden
     **{"heat": 0.5, "majority": 1.0},
     **dict.fromkeys(("spectrum", "degree", "compatibility"), 0.0),

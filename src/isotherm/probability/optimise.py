@@ -39,6 +39,11 @@ def fitting_threads(work: int = 0) -> AbstractContextManager[Any]:
     return _libraries().limit(limits=None if work >= LARGE else 1, user_api="blas")
 
 
+def one_thread() -> AbstractContextManager[Any]:
+    """Limit all libraries to one thread."""
+    return _libraries().limit(limits=1)
+
+
 def minimum(loss: Loss, start: Doubles, gradient: float = GRADIENT) -> Doubles:
     """The point near ``start``, an array of any shape, where a loss is least.
 

@@ -62,6 +62,15 @@ def convolution(known: Knowledge) -> Expert | None:
     return Regression(MeanFeatures(known.rows, matrix, (2,)), known.seeds)
 
 
+def trees(known: Knowledge) -> Expert | None:
+    """Boosted trees on the features of the node, of its neighbours and of theirs."""
+    if known.evidence.features is None:
+        return None
+    from isotherm.probability.experts.boosting import boosted_trees  # few fits have features
+
+    return boosted_trees(known)
+
+
 class FeatureMap(Protocol):
     """Features of all nodes that are formed only where they are needed."""
 
