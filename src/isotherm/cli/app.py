@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from cyclopts.help import HelpEntry, HelpPanel
     from rich.console import Console, ConsoleOptions
 
-__all__ = ["app", "run_command"]
-
 HELP_WIDTH = 88  # most characters in a line of help
 NAMES_WIDTH = 26  # most characters in a line with all names of an option
 

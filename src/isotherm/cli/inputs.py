@@ -40,30 +40,6 @@ if TYPE_CHECKING:
     from isotherm.page.contents import Contents
     from isotherm.seeds import Seeds
 
-__all__ = [
-    "Files",
-    "Fitted",
-    "Source",
-    "Unseeded",
-    "check_options",
-    "classifier_of",
-    "classify_on_workers",
-    "connect_to_cluster",
-    "contents_of",
-    "estimate_files",
-    "features_of_model",
-    "fit_files",
-    "inputs_of",
-    "known_besides",
-    "labels_inside",
-    "load_model",
-    "read_answers",
-    "read_features",
-    "read_files",
-    "read_unseeded",
-    "split_arguments",
-]
-
 # Options for workers that read a packed graph and write a folder, without this process seeing either.
 ON_WORKERS = {
     *("output", "force", "probabilities", "temperatures", "only_unlabelled", "min_confidence"),

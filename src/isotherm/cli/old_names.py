@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from isotherm.cli.terminal.messages import UsageError, say
 
-__all__ = ["renamed"]
-
 NEW_NAMES = {"--edges": "--more-edges", "--seeds": "--more-seeds"}
 OF_COMMANDS = {"explain": {"--top": "--number"}, "suggest": {"--policy": "--strategy"}}
 

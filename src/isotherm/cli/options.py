@@ -26,46 +26,6 @@ from isotherm.cli.terminal.messages import UsageError, option_name
 if TYPE_CHECKING:
     from isotherm.io.file_layout import Options
 
-__all__ = [
-    "OPTIONS",
-    "OUTPUT",
-    "READING",
-    "UNSEEDED",
-    "VARIABLES",
-    "EdgeReading",
-    "Edges",
-    "FeatureOptions",
-    "Fitting",
-    "Folder",
-    "Force",
-    "LabelKinds",
-    "LabelReading",
-    "Labels",
-    "LabelsOrInside",
-    "Output",
-    "OutputFormat",
-    "Quiet",
-    "Reading",
-    "Results",
-    "Rule",
-    "Solving",
-    "Strict",
-    "TableFormat",
-    "VectorOptions",
-    "at_least",
-    "between",
-    "changed_options",
-    "in_bytes",
-    "leave_out",
-    "listed",
-    "names_of",
-    "numbers_by_label",
-    "option",
-    "output_option",
-    "positional",
-    "threshold_of",
-]
-
 OPTIONS = Group("Options", sort_key=4)
 OUTPUT = Group("Output", sort_key=1)
 SOLVING = Group("Solving", sort_key=2)

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from isotherm.cli.reports.summary import Summary
     from isotherm.graph_classifier import GraphClassifier
 
-__all__ = [
-    "calibrate",
-    "check_apart",
-    "check_report",
-    "check_results",
-    "check_targets",
-    "write_columns",
-    "write_results",
-]
-
 
 def check_targets(
     output: str | None, plot: str | None, sources: Iterable[str], *, force: bool, output_format: str | None = None

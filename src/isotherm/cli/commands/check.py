@@ -21,8 +21,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
 
-__all__ = ["EXAMPLES", "USAGE", "check"]
-
 USAGE = "isotherm check [OPTIONS] EDGES [SEEDS]\n       isotherm check [OPTIONS] MODEL"
 EXAMPLES = f"""{VARIABLES}
 

@@ -27,8 +27,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import LABELS, UsageError, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 
-__all__ = ["EXAMPLES", "compare"]
-
 EXAMPLES = f"""{VARIABLES}
 
 Examples:

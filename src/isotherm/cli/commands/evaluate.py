@@ -31,8 +31,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import LABELS, UsageError, option_name, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 
-__all__ = ["EXAMPLES", "USAGE", "evaluate"]
-
 USAGE = "isotherm evaluate [OPTIONS] EDGES [LABELS]"
 EXAMPLES = f"""{VARIABLES}
 

@@ -20,8 +20,6 @@ from isotherm.cli.outputs import check_report, check_targets, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError
 
-__all__ = ["EXAMPLES", "USAGE", "explain"]
-
 USAGE = "isotherm explain [OPTIONS] EDGES SEEDS NODES...\n       isotherm explain [OPTIONS] MODEL NODES..."
 EXAMPLES = f"""{VARIABLES}
 

@@ -30,8 +30,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, option_name, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 
-__all__ = ["EXAMPLES", "USAGE", "explore"]
-
 USAGE = "isotherm explore [OPTIONS] EDGES [SEEDS]"
 EXAMPLES = f"""{VARIABLES}
 

@@ -25,8 +25,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
 
-__all__ = ["EXAMPLES", "USAGE", "suggest"]
-
 USAGE = "isotherm suggest [OPTIONS] EDGES [SEEDS]\n       isotherm suggest [OPTIONS] MODEL"
 EXAMPLES = f"""{VARIABLES}
 

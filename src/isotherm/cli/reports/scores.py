@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from isotherm.study.evaluation import Evaluation
     from isotherm.study.scores import Scores
 
-__all__ = ["ScoreTable", "comparison_json", "comparison_text", "confusion", "evaluation_json", "evaluation_text"]
-
 TITLES = {"macro_f1": "macro-F1", "micro_f1": "micro-F1", "accuracy": "accuracy", "calibration_error": "ECE"}
 MOST_MISTAKES = 20
 MOST_COLUMNS = 200

@@ -10,8 +10,6 @@ from typing import Any
 from isotherm.cli.terminal.messages import WarnedError, in_options, say
 from isotherm.cli.terminal.process import exit_at_once
 
-__all__ = ["Bar", "Job"]
-
 
 class Job:
     """What all commands have in common: ``with Job(quiet=quiet, strict=strict) as job``.

@@ -11,19 +11,6 @@ from isotherm.errors import Option, Worded, worded
 if TYPE_CHECKING:
     from cyclopts import CycloptsError
 
-__all__ = [
-    "LABELS",
-    "OUTPUT",
-    "ChoiceError",
-    "UsageError",
-    "WarnedError",
-    "in_options",
-    "option_name",
-    "say",
-    "usage_errors",
-    "usage_sentence",
-]
-
 Spellings: TypeAlias = Mapping[Option, str]
 """Parameters whose option has another name; in general ``max_iter`` is ``--max-iter``."""
 

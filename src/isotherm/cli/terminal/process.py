@@ -24,8 +24,6 @@ from typing import Any
 from isotherm.cli.terminal.messages import ChoiceError, WarnedError, in_options, say, usage_sentence
 from isotherm.errors import Worded
 
-__all__ = ["exit_at_once", "exit_cleanly", "handle_signals", "hidden_panics", "reuse_memory", "run"]
-
 FINE, INTERNAL, BAD_INPUT, WARNED, STOPPED = 0, 1, 2, 3, 130
 STOPPED_BY = 128  # plus the number of a signal
 OPTIONAL_PACKAGES = ("cyclopts", "rich", "polars", "zstandard", "matplotlib", "pooch")
