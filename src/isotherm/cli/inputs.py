@@ -263,13 +263,7 @@ def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tu
 
 
 def read_answers(
-    names: Sequence[str],
-    clf: "GraphClassifier",
-    job: Job,
-    *,
-    model: str,
-    reading: LabelReading,
-    ignore_missing: bool,
+    names: Sequence[str], clf: "GraphClassifier", job: Job, *, model: str, reading: LabelReading, ignore_missing: bool
 ) -> "tuple[dict[Any, Any], dict[str, FileRead]]":
     """Read labels for the graph of a classifier, in the type of its classes, and how their files are laid out.
 

@@ -274,8 +274,7 @@ class Solving:
     ] = "auto"
     engine: Annotated[EngineName, option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
     scheduler: Annotated[
-        str | None,
-        option("Address of the Dask scheduler; by default --engine dask starts processes here.", "ADDRESS"),
+        str | None, option("Address of the Dask scheduler; by default --engine dask starts processes here.", "ADDRESS")
     ] = None
     stop: Annotated[
         StopName,
@@ -374,8 +373,7 @@ class VectorOptions(FeatureOptions):
     vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
     k: Annotated[int, option("Number of neighbours of each row.", "N", validator=at_least(1))] = 10
     metric: Annotated[
-        MetricName | None,
-        option("How rows are compared; by default euclidean, and cosine for texts.", "NAME"),
+        MetricName | None, option("How rows are compared; by default euclidean, and cosine for texts.", "NAME")
     ] = None
     scale: Annotated[bool, option("Divide each column by its standard deviation.")] = False
 

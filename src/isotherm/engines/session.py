@@ -17,17 +17,7 @@ import numpy as np
 from isotherm.engines.checkpoints import Piece, complete_set, forget, known_pieces
 from isotherm.engines.mailbox import Sent, Stopped, stop
 from isotherm.engines.part import Rows, balanced_bounds
-from isotherm.engines.worker import (
-    Found,
-    Member,
-    Question,
-    drop,
-    drop_part,
-    inspect,
-    open_part,
-    run_call,
-    solve_part,
-)
+from isotherm.engines.worker import Found, Member, Question, drop, drop_part, inspect, open_part, run_call, solve_part
 from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Source
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL

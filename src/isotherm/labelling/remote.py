@@ -97,12 +97,7 @@ def _check(graph: PackedGraph, seeds: Seeds, settings: Settings) -> None:
 
 
 def _label(
-    graph: PackedGraph,
-    seeds: Seeds,
-    settings: Settings,
-    columns: Columns,
-    folder: Path,
-    progress: Progress | None,
+    graph: PackedGraph, seeds: Seeds, settings: Settings, columns: Columns, folder: Path, progress: Progress | None
 ) -> RemoteLabels:
     from isotherm.engines.cluster import DaskEngine
 
@@ -208,12 +203,7 @@ def _labeller(
 
 
 def _written(
-    remote: "RemoteSolution",
-    graph: PackedGraph,
-    labeller: _Labeller,
-    seeds: Seeds,
-    columns: Columns,
-    folder: Path,
+    remote: "RemoteSolution", graph: PackedGraph, labeller: _Labeller, seeds: Seeds, columns: Columns, folder: Path
 ) -> "list[_Written]":
     from isotherm.engines.session import ClusterError
 

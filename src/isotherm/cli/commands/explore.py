@@ -3,14 +3,7 @@
 import os
 from typing import Annotated
 
-from isotherm.cli.inputs import (
-    classifier_of,
-    connect_to_cluster,
-    contents_of,
-    known_besides,
-    read_files,
-    read_unseeded,
-)
+from isotherm.cli.inputs import classifier_of, connect_to_cluster, contents_of, known_besides, read_files, read_unseeded
 from isotherm.cli.options import (
     OUTPUT,
     UNSEEDED,
@@ -91,13 +84,7 @@ def explore(
             connect_to_cluster(fitting.solving)
             clf = classifier_of(fitting, known.values())
             options = PageOptions(
-                port=port,
-                browser=not no_browser,
-                log=log,
-                name=name,
-                source=source,
-                known=besides,
-                contents=contents,
+                port=port, browser=not no_browser, log=log, name=name, source=source, known=besides, contents=contents
             )
             open_page(graph, known, clf, options)
 

@@ -48,8 +48,7 @@ def suggest(
         int, option("How many nodes.", "N", name=("--number", "-n"), validator=at_least(1), group=OUTPUT)
     ] = 10,
     strategy: Annotated[
-        SuggestPolicy | None,
-        option("What makes a node worth labelling, by default diverse", "NAME", group=OUTPUT),
+        SuggestPolicy | None, option("What makes a node worth labelling, by default diverse", "NAME", group=OUTPUT)
     ] = None,
     label: Annotated[
         str | None,
