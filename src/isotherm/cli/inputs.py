@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout
-    from isotherm.io.labelled import LabelOptions, MatchedLabels
+    from isotherm.io.file_layout import LabelOptions
+    from isotherm.io.labelled import MatchedLabels
     from isotherm.io.node_rows import NodeFeatures
     from isotherm.io.vectors import FeatureFile
     from isotherm.page.contents import Contents
@@ -303,7 +304,7 @@ def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
 
 
 def _label_options(reading: LabelReading, kinds: LabelKinds, id: str | None = None) -> "LabelOptions":  # noqa: A002
-    from isotherm.io.labelled import LabelOptions
+    from isotherm.io.file_layout import LabelOptions
 
     return LabelOptions(**reading.for_labels(), **kinds.for_labels(), id=id)
 
