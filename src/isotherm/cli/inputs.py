@@ -139,28 +139,27 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
     table.check()
     if table.features is None:
         return None
-    from isotherm.io.vectors import read_feature_file
+    from isotherm.io.vectors import TableOptions, read_feature_file
 
     encoding = None if reading is None else reading.encoding
     with usage_errors():
-        return read_feature_file(table.features, graph, id=table.id, text=table.text, encoding=encoding)
+        return read_feature_file(table.features, graph, TableOptions(table.id, table.text, encoding=encoding))
 
 
 def contents_of(
     graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, title: str | None = None
 ) -> "Contents":
     """What nodes hold: the columns of the table in place of edges, of ``--features`` and of ``--nodes``."""
-    from isotherm.io.vectors import ARRAYS, read_feature_file
+    from isotherm.io.vectors import ARRAYS, TableOptions, read_feature_file
     from isotherm.page.contents import Contents
 
-    table, reading = fitting.table, fitting.reading
+    table = fitting.table
     tables = [] if features is None else [features]
     with usage_errors():
         if table.wanted and edges != "-" and not edges.lower().endswith(ARRAYS):
-            written = {name: getattr(reading, name) for name in ("delimiter", "header", "format", "encoding")}
-            tables.append(read_feature_file(edges, graph, id=table.id, **written))
+            tables.append(read_feature_file(edges, graph, TableOptions(table.id, **fitting.reading.written)))
         if table.nodes is not None:
-            tables.append(read_feature_file(table.nodes, graph, id=None if features else table.id))
+            tables.append(read_feature_file(table.nodes, graph, TableOptions(None if features else table.id)))
         return Contents.of(tables, graph, title)
 
 
@@ -220,14 +219,13 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
 def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
-    from isotherm.io.vectors import read_vectors_file
+    from isotherm.io.vectors import TableOptions, read_vectors
 
     table = fitting.table
     for name in EDGES_ONLY.intersection(changed_options(fitting)):
         raise UsageError(f"{option_name(name)} is for files of edges, not for a table of vectors: {leave_out(name)}")
     with usage_errors(culprit=_name(path)):
-        written = {name: getattr(fitting.reading, name) for name in ("delimiter", "header", "format", "encoding")}
-        read = read_vectors_file(path, id=table.id, text=table.text, **written)
+        read = read_vectors(path, TableOptions(table.id, table.text, **fitting.reading.written))
         threads = fitting.solving.threads
         graph = Graph.from_vectors(read.vectors, **table.for_graph(), ids=read.ids, n_threads=threads)
     return GraphFile(graph, read.layout), read.vectors

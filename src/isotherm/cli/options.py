@@ -174,9 +174,14 @@ class EdgeReading:
         """Arguments of `pack_edges`."""
         if self.unweighted and self.weight is not None:
             raise UsageError(f"--unweighted and --weight {self.weight} contradict each other: give one of them")
+        names = ("directed", "source", "target", "thousands", "decimal")
         weight = False if self.unweighted else self.weight
-        names = ("directed", "source", "target", "delimiter", "header", "format", "encoding", "thousands", "decimal")
-        return {"weight": weight, **{name: getattr(self, name) for name in names}}
+        return {"weight": weight, **{name: getattr(self, name) for name in names}, **self.written}
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """How the text of a file is written, and its format."""
+        return {name: getattr(self, name) for name in ("delimiter", "header", "format", "encoding")}
 
 
 @Parameter(name="*", group=READING)
