@@ -118,12 +118,13 @@ def _dispatch(tokens: list[str]) -> int:
         say("isotherm: the command line needs cyclopts: pip install 'isotherm[cli]'")
         return BAD_INPUT
     from isotherm.cli.app import app, run_command
-    from isotherm.cli.old_names import renamed
 
     try:
         if os.environ.get("ISOTHERM_THREADS"):
-            _check_threads()
-        run_command(renamed(tokens))
+            from isotherm import kernels
+
+            kernels.thread_count()  # refuses a wrong number before it is taken as the default of an option
+        run_command(tokens)
     except ChoiceError as choice:
         command = shlex.join(["isotherm", *tokens])
         say(f"isotherm: {choice}{command} {choice.options}")
@@ -138,13 +139,6 @@ def _dispatch(tokens: list[str]) -> int:
     if sys.stdout is not None:
         sys.stdout.flush()
     return FINE
-
-
-def _check_threads() -> None:
-    """Refuse a wrong number of threads before it is taken as the default of an option."""
-    from isotherm import kernels
-
-    kernels.thread_count()
 
 
 def _failed(error: Exception) -> int:
