@@ -121,11 +121,6 @@ def open_part(member: Member, opening: tuple[bool, Rows]) -> None:
     _kept(worker, "blocks")[member.key] = open_rows(rows, member.bounds, team, single=single)
 
 
-def drop(key: str, dask_worker: Any = None) -> None:
-    """Delete rows; for `distributed.Client.run`."""
-    _kept(dask_worker, "blocks").pop(key, None)
-
-
 def solve_part(member: Member, question: Question) -> Found:
     """Solve a part of a problem together with the other workers."""
     worker = _worker()
@@ -177,9 +172,9 @@ def run_call(member: Member, call: tuple[str, Callable[..., Any], tuple[Any, ...
     return function(part, *arguments)
 
 
-def drop_part(name: str, dask_worker: Any = None) -> None:
-    """Delete temperatures; for `distributed.Client.run`."""
-    _kept(dask_worker, "parts").pop(name, None)
+def drop(kind: str, name: str, dask_worker: Any = None) -> None:
+    """Delete what a worker keeps; for `distributed.Client.run`."""
+    _kept(dask_worker, kind).pop(name, None)
 
 
 def _elsewhere(member: Member) -> str | None:
