@@ -69,36 +69,16 @@ class FileRead(NamedTuple):
 
 
 class Files(NamedTuple):
-    """What was read.
+    """What was read."""
 
-    Attributes
-    ----------
-    graph
-        The graph, or the one of the nearest rows of a table.
-    known
-        Labels of its nodes.
-    seeds
-        The same labels as seeds.
-    layouts
-        How each file is laid out, by its name.
-    seeds_layout
-        How the first file of seeds is laid out.
-    vectors
-        The table, if there is one; or the components of cells.
-    counted
-        Whether weights are only counts: no column has weights, but edges occur more than once.
-    features
-        The table of features, if there is one.
-    """
-
-    graph: "Graph"
-    known: dict[Any, Any]
-    seeds: "Seeds"
-    layouts: "dict[str, FileRead]"
-    seeds_layout: "Layout"
-    vectors: Any = None
-    counted: bool = False
-    features: "FeatureFile | None" = None
+    graph: "Graph"  # or the one of the nearest rows of a table
+    known: dict[Any, Any]  # labels of its nodes
+    seeds: "Seeds"  # the same
+    layouts: "dict[str, FileRead]"  # by the name of the file
+    seeds_layout: "Layout"  # of the first file of seeds
+    vectors: Any = None  # the table, if there is one; or the components of cells
+    counted: bool = False  # whether weights are only counts: no column has weights, but edges occur more than once
+    features: "FeatureFile | None" = None  # the table of features, if there is one
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
@@ -449,13 +429,7 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
     from isotherm.labelling.rows import Columns
 
     clf = classifier_of(fitting, files.seeds.classes.tolist())
-    columns = Columns(
-        confidence=not fitting.solving.no_confidence,
-        probabilities=results.probabilities,
-        temperatures=results.temperatures,
-        only_unlabelled=results.only_unlabelled,
-        min_confidence=results.min_confidence,
-    )
+    columns = Columns(confidence=not fitting.solving.no_confidence, **results.wanted)
     assert isinstance(files.graph, PackedGraph)
     connect_to_cluster(fitting.solving)
     with exit_cleanly(), job.stage("solving") as bar, usage_errors(OUTPUT):
@@ -484,21 +458,11 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a classifier comes from.
+    """Where a classifier comes from."""
 
-    Attributes
-    ----------
-    files
-        A saved classifier, or edges and seeds, or edges alone.
-    rest
-        The other arguments of the command.
-    seedless
-        Whether there are edges without seeds.
-    """
-
-    files: list[str]
-    rest: list[str]
-    seedless: bool = False
+    files: list[str]  # a saved classifier, or edges and seeds, or edges alone
+    rest: list[str]  # the other arguments of the command
+    seedless: bool = False  # whether there are edges without seeds
 
     def fitted(self, fitting: Fitting, job: Job, *, later: Sequence[str] = ("threads",)) -> Fitted:
         """The classifier, and how its files are laid out; ``later`` are the options that a saved one can take."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 OPTIONS = Group("Options", sort_key=4)
 OUTPUT = Group("Output", sort_key=1)
+HIDING = Group("Hiding labels", sort_key=1)
 SOLVING = Group("Solving", sort_key=2)
 READING = Group("Reading the files", sort_key=3)
 TABLES = Group("Tables of vectors and features", sort_key=3.5)
@@ -60,6 +61,11 @@ def _default(value: Any) -> Any:
 def output_option(text: str, metavar: str = "FILE") -> Parameter:
     """The option ``--output``; ``-`` stands for standard output."""
     return option(text, metavar, name=("--output", "-o"), allow_leading_hyphen=True, group=OUTPUT)
+
+
+def number_option(text: str) -> Parameter:
+    """The option ``--number``: how many rows a command shows."""
+    return option(text, "N", name=("--number", "-n"), validator=at_least(1), group=OUTPUT)
 
 
 def positional(text: str) -> Parameter:
@@ -111,6 +117,16 @@ Strict: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[bool, option("Replace files that exist; otherwise they are kept.", group=OUTPUT)]
 
 
+Json: TypeAlias = Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)]
+Latex: TypeAlias = Annotated[bool, option("Print the table of scores in LaTeX.", group=OUTPUT)]
+Fraction: TypeAlias = Annotated[
+    float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
+]
+Runs: TypeAlias = Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)]
+RandomState: TypeAlias = Annotated[int, option("Seed of the random draws.", "N", validator=at_least(0), group=HIDING)]
+IgnoreMissing: TypeAlias = Annotated[bool, option("Ignore labels that are not in the graph.", group=OPTIONS)]
+
+
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True)
 class TableFormat:
@@ -146,6 +162,12 @@ class Results(TableFormat, _Target):  # in this order, help lists --output first
     save: Annotated[
         str | None, option("Save the fitted classifier to a .npz file, which other commands take as MODEL.", "MODEL")
     ] = None
+
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """Which columns and rows are written, besides confidence."""
+        names = ("probabilities", "temperatures", "only_unlabelled", "min_confidence")
+        return {name: getattr(self, name) for name in names}
 
 
 @Parameter(name="*", group=READING)

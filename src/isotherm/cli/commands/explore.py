@@ -77,7 +77,8 @@ def explore(
             with usage_errors(culprit="standard input" if seeds == "-" else seeds):
                 known = certain_seeds(files.seeds, graph)
         contents = contents_of(graph, features, edges, fitting, title)
-        log = log or _log_of(edges if seeds is None else seeds)
+        beside = edges if seeds is None else seeds
+        log = log or ("isotherm-explore.log" if beside == "-" else f"{beside}.explore.log")
         name = "standard input" if edges == "-" else os.path.basename(edges)
         job.say(f"{graph!r}")
         with exit_cleanly(), usage_errors():
@@ -98,8 +99,3 @@ def _check(fitting: Fitting, seeds: str | None) -> None:
             raise UsageError(
                 f"{option_name(name)} is about seeds: name their file after the edges, or {leave_out(name)}"
             )
-
-
-def _log_of(path: str) -> str:
-    """The default log for a file of seeds or edges."""
-    return "isotherm-explore.log" if path == "-" else f"{path}.explore.log"

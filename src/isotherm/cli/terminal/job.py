@@ -16,16 +16,11 @@ class Job:
 
     Within the job, signals end the process at once, except while `isotherm.cli.terminal.process.exit_cleanly` is on.
     Warnings are collected, and printed unless the job is quiet. A strict job that had any ends with `WarnedError`.
-
-    Attributes
-    ----------
-    warnings
-        The sentences of all warnings so far.
     """
 
     def __init__(self, *, quiet: bool = False, strict: bool = False) -> None:
         self.quiet, self.strict = quiet, strict
-        self.warnings: list[str] = []
+        self.warnings: list[str] = []  # the sentences of all so far
         self._seconds: dict[str, float] = {}
         self._began = time.perf_counter()
         self._has_bars = not quiet and sys.stderr.isatty()

@@ -92,13 +92,7 @@ def _spelled(option: Option, spellings: Spellings) -> str:
 def usage_errors(spellings: Spellings = COMMON, culprit: str | None = None) -> Iterator[None]:
     """Turn errors of the library into a UsageError.
 
-    Parameters
-    ----------
-    spellings
-        How options are spelled here.
-    culprit
-        The file to blame for a ValueError or TypeError that does not name it. Without a culprit, only errors that are
-        worded for users become a UsageError.
+    A ValueError or TypeError that is not worded for users becomes one only if there is a file to blame, the culprit.
     """
     from isotherm.io import FileError, UnclearError
 
