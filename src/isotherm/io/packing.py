@@ -23,7 +23,7 @@ from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.packed import open_packed
-from isotherm.graphs.packed_writing import PackWriter, check_folder, writing_folder
+from isotherm.graphs.packed_writing import PACKED, PackWriter
 from isotherm.io.batches import EdgeBatch, ahead
 from isotherm.io.edges import found_files, opened_tables
 from isotherm.io.file_layout import Options, Pick
@@ -112,7 +112,7 @@ def pack_edges(
     """
     names = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     goal = Path(output)
-    check_folder(goal, force=force)
+    PACKED.check(goal, force=force)
     files = _files_to_pack(names, format)
     weight = False if simple else weight
     others = [file for file in files if FORMATS[file.known.name].reader is not None]
@@ -382,7 +382,7 @@ def _write(goal: Path, plan: _Plan, survey: _Survey, *, force: bool) -> None:
     each = 3 * itemsize + SORTING
     count = int(np.clip(-(-entries * each // (memory // 2)), 1, MOST_BUCKETS))
     _check_disk(goal, entries * itemsize + 40 * n)
-    with writing_folder(goal, force=force) as draft, ExitStack() as files:
+    with PACKED.writing(goal, force=force) as draft, ExitStack() as files:
         buckets = Buckets(draft, balanced_bounds(survey.sample, n, count), survey.weights)
         meter.stage(f"dealing edges to {len(buckets)} buckets", 0.3, 0.7)
         _deal(plan, survey.numbering, buckets, one_way=one_way)

@@ -69,13 +69,13 @@ def label_remotely(
     again.
     """
     from isotherm.engines.session import restarting
-    from isotherm.io.output import check_parts, writing_parts
+    from isotherm.io.output import PARTS
 
     _check(graph, seeds, settings)
-    check_parts(target, force=force)
+    PARTS.check(Path(target), force=force)
 
     def attempt() -> RemoteLabels:
-        with writing_parts(target, force=force) as folder:
+        with PARTS.writing(Path(target), force=force) as folder:
             return _label(graph, seeds, settings, columns, folder.absolute(), progress)
 
     return restarting(attempt)
