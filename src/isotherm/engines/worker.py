@@ -66,11 +66,6 @@ class SolvedPart:
     temperatures: Floats  # (own, K) NaN where unreached
     results: dict[str, Any] = field(default_factory=dict)  # left by functions for later calls of `RemoteSolution.map`
 
-    @classmethod
-    def whole(cls, conductance: Csr, boundary: Ints, values: Doubles, temperatures: Floats) -> "SolvedPart":
-        """A part that has all nodes of an undirected graph, so that the same code serves local solutions."""
-        return cls(conductance, 0, conductance.n, 0, boundary, values, temperatures)
-
     def put(self, keep: Keep, values: Doubles, temperatures: Floats) -> None:
         """Take over some columns, and the one that follows from them."""
         columns = np.arange(keep.block.start, keep.block.stop)
