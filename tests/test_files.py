@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from isotherm.files import FileError, cache_folder, replacing, writing_folder
+from isotherm.files import FileError, FolderKind, cache_folder, replacing
 
 
 def test_the_cache_folder_is_in_the_users_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,14 +52,14 @@ def test_a_folder_replaces_only_its_own_kind(tmp_path: Path) -> None:
         return all(each.suffix == ".part" for each in path.iterdir())
 
     for content in ("old", "new"):
-        with writing_folder(target, "a folder of parts", has_parts, force=True) as draft:
+        with FolderKind("a folder of parts", has_parts).writing(target, force=True) as draft:
             (draft / "0.part").write_text(content)
             assert not target.exists() or (target / "0.part").read_text() == "old"
     assert (target / "0.part").read_text() == "new"
     (target / "x.txt").write_text("mine")
     with (
         pytest.raises(FileError, match="exists and is not a folder of parts; choose another name"),
-        writing_folder(target, "a folder of parts", has_parts, force=True),
+        FolderKind("a folder of parts", has_parts).writing(target, force=True),
     ):
         raise AssertionError
     assert os.listdir(tmp_path) == ["parts"]

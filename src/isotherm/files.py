@@ -2,7 +2,7 @@
 
 Everything is written under a hidden name next to the target and renamed when it is complete, so a reader never sees
 half a file. If anything goes wrong, the hidden file is removed and an existing target is kept. `writing` and
-`writing_folder` turn errors of the system into one sentence; `replacing` passes them on.
+`FolderKind` turn errors of the system into one sentence; `replacing` passes them on.
 """
 
 import errno
@@ -14,6 +14,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 from typing import IO
@@ -54,16 +55,6 @@ def check_target(path: str, *, force: bool = False) -> None:
     _check_parent(path, os.path.dirname(os.path.realpath(path)))
     if os.path.lexists(path) and not force:
         raise _kept(path, "exists already")
-
-
-def check_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> None:
-    """Refuse a folder that cannot be written, or that exists and is not of this kind, such as "a packed graph"."""
-    if os.path.lexists(target):
-        if not is_kind(target):
-            raise FileError(f"{target} exists and is not {kind}; choose another name")
-        if not force:
-            raise _kept(target, "exists already")
-    _check_parent(target, target.absolute().parent)
 
 
 def _check_parent(path: str | Path, parent: str | Path) -> None:
@@ -121,25 +112,41 @@ def replacing(path: str | Path, *, force: bool = True, durable: bool = True) -> 
             os.unlink(draft)
 
 
-@contextmanager
-def writing_folder(target: Path, kind: str, is_kind: Callable[[Path], bool], *, force: bool = False) -> Iterator[Path]:
-    """Make a hidden folder that becomes the target at the end, and is removed if anything goes wrong.
+@dataclass(frozen=True)
+class FolderKind:
+    """A kind of folder that is written whole or not at all."""
 
-    A killed process leaves its hidden folder behind; the next call for the same target removes it.
-    """
-    check_folder(target, kind, is_kind, force=force)
-    target = target.absolute()
-    draft = target.parent / _draft_name(target.name)
-    try:
-        _remove_leftovers(target)
-        draft.mkdir()
-        yield draft
-        check_folder(target, kind, is_kind, force=force)  # another process may have written it meanwhile
-        _put(draft, target)
-    except OSError as error:
-        _refuse(str(target), error)
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
+    name: str  # such as "a packed graph"
+    holds: Callable[[Path], bool]  # whether a folder that exists is of this kind, so that it may be replaced
+
+    def check(self, target: Path, *, force: bool = False) -> None:
+        """Refuse a folder that cannot be written, or that exists and is of another kind, before any work is done."""
+        if os.path.lexists(target):
+            if not self.holds(target):
+                raise FileError(f"{target} exists and is not {self.name}; choose another name")
+            if not force:
+                raise _kept(target, "exists already")
+        _check_parent(target, target.absolute().parent)
+
+    @contextmanager
+    def writing(self, target: Path, *, force: bool = False) -> Iterator[Path]:
+        """Make a hidden folder that becomes the target at the end, and is removed if anything goes wrong.
+
+        A killed process leaves its hidden folder behind; the next call for the same target removes it.
+        """
+        self.check(target, force=force)
+        target = target.absolute()
+        draft = target.parent / _draft_name(target.name)
+        try:
+            _remove_leftovers(target)
+            draft.mkdir()
+            yield draft
+            self.check(target, force=force)  # another process may have written it meanwhile
+            _put(draft, target)
+        except OSError as error:
+            _refuse(str(target), error)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
 
 
 def write_whole(file: IO[bytes], content: bytes | memoryview) -> None:

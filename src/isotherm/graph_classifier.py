@@ -482,12 +482,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return self
 
     def explore(
-        self,
-        *,
-        log: str | os.PathLike[str] | None = None,
-        port: int = 0,
-        browser: bool = True,
-        name: str = "graph",
+        self, *, log: str | os.PathLike[str] | None = None, port: int = 0, browser: bool = True, name: str = "graph"
     ) -> None:
         """Open the graph in the browser, to look at it and to label more nodes; ends with Ctrl-C. See docs/explore.md.
 

@@ -101,6 +101,15 @@ def counted(number: float, noun: str) -> str:
     return f"{figure} {noun}{'' if figure == '1' else 's'}"
 
 
+def size(count: int) -> str:
+    """A number of bytes.
+
+    >>> size(3 << 20), size(3 << 29)
+    ('3 MB', '1.5 GB')
+    """
+    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"
+
+
 def plus_minus(mean: float, deviation: float) -> str:
     """A mean and its standard deviation.
 
@@ -128,23 +137,20 @@ def facts(title: str, values: Iterable[tuple[str, Any]]) -> str:
 
 def table(title: str, names: Sequence[str], rows: Iterable[Sequence[Any]], *, note: str = "") -> str:
     """A table with a title and an optional note; the numbers, from 0 to 1, in a column named "share" get bars."""
+
+    def cell(name: str, value: Any) -> str:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        return _cell(value, "right" if number else "left", bar=name == "share")
+
     head = "".join(f'<th style="{CELL.format(side="left")}">{escape(name)}</th>' for name in names)
-    body = "".join(f"<tr>{''.join(map(_in_column, names, row))}</tr>" for row in rows)
+    body = "".join(f"<tr>{''.join(map(cell, names, row))}</tr>" for row in rows)
     below = f"<p>{escape(note)}</p>" if note else ""
     return f"<div><b>{escape(title)}</b><table><tr>{head}</tr>{body}</table>{below}</div>"
-
-
-def _in_column(name: str, value: Any) -> str:
-    return _cell(value, _side(value), bar=name == "share")
 
 
 def _cell(value: Any, side: str, *, bar: bool = False) -> str:
     drawn = f'<span style="{BAR.format(width=WIDEST * value)}"></span> ' if bar else ""
     return f'<td style="{CELL.format(side=side)}">{drawn}{escape(_text(value))}</td>'
-
-
-def _side(value: Any) -> str:
-    return "right" if isinstance(value, int | float) and not isinstance(value, bool) else "left"
 
 
 def _text(value: Any) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from commands import Run, options_of, runner
 
-from isotherm.cli.old_names import NEW_NAMES, OF_COMMANDS
+from isotherm.cli.app import NEW_NAMES, NEW_NAMES_OF_COMMANDS
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_an_old_name_works_as_the_new_one(
 ) -> None:
     Path("more.csv").write_text("node,label\ndan,tea\n")
     Path("links.csv").write_text("source,target,weight\nbob,gus,9\n")
-    new = (NEW_NAMES | OF_COMMANDS.get(arguments[0], {}))[old]
+    new = (NEW_NAMES | NEW_NAMES_OF_COMMANDS.get(arguments[0], {}))[old]
     assert new in options_of(arguments[0])
     assert old not in options_of(arguments[0])
     wanted = run(*arguments, new, value).out
@@ -44,6 +44,6 @@ def test_an_old_name_works_as_the_new_one(
 
 
 def test_every_old_name_is_tried() -> None:
-    assert [*NEW_NAMES, *(name for names in OF_COMMANDS.values() for name in names)] == [
+    assert [*NEW_NAMES, *(name for names in NEW_NAMES_OF_COMMANDS.values() for name in names)] == [
         *("--edges", "--seeds", "--top", "--policy")
     ]

@@ -89,7 +89,7 @@ def test_parts_have_all_that_labels_need(cluster: Any) -> None:
     problem = problem_of(random_graph(weighted=True), 3)
     local = LocalEngine.solve(problem, OPTIONS)
     graph, values = problem.graph, problem.values(slice(None))
-    whole = SolvedPart.whole(graph.csr, problem.nodes, values, local.temperatures)
+    whole = SolvedPart(graph.csr, 0, graph.n_nodes, 0, problem.nodes, values, local.temperatures)
     with DaskEngine().solve_remote(problem, OPTIONS) as remote:
         parts = remote.map(degrees_and_heat_from_seeds)
         assert len(parts) == len(cluster.scheduler_info()["workers"])

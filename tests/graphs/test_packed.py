@@ -16,7 +16,7 @@ import isotherm as iso
 from isotherm.graphs import packed_writing
 from isotherm.graphs.packed import PackedError, PackedGraph, open_packed, read_rows
 from isotherm.graphs.packed_ids import Counted, Integers, Texts
-from isotherm.graphs.packed_writing import PackWriter, writing_folder
+from isotherm.graphs.packed_writing import PACKED, PackWriter
 
 
 def by_id(graph: iso.Graph) -> dict[tuple[Any, Any], float]:
@@ -139,7 +139,7 @@ def test_an_error_leaves_nothing_behind_and_the_old_graph_whole(tmp_path: Path) 
     iso.Graph.from_edges(["a"], ["b"]).pack(tmp_path / "graph.iso")
 
     def fail() -> None:
-        with writing_folder(tmp_path / "graph.iso", force=True) as draft, PackWriter(draft) as writer:
+        with PACKED.writing(tmp_path / "graph.iso", force=True) as draft, PackWriter(draft) as writer:
             writer.append(np.array([1, 1]), np.array([1, 0], np.int32), None)
             raise RuntimeError
 

@@ -19,6 +19,7 @@ from scipy.sparse import csc_array, csr_array, save_npz
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError, read_graph, read_graph_file, read_seeds, write_table
+from isotherm.io.file_layout import LabelOptions
 from isotherm.io.seeds import read_seeds_file
 
 CSV = "source,target,weight\nann,bob,1\nbob,cat,2.5\ncat,dan,1\n"
@@ -333,7 +334,7 @@ def test_ids_by_attribute_of_igraph(tmp_path: Path) -> None:
         path = tmp_path / f"graph.{suffix}"
         getattr(graph, f"write_{suffix}")(str(path))
         assert read_graph(path, id="name").nodes.tolist() == ["ann", "bob", "cat"]
-        found = read_seeds_file(path, id="name", label="club").seeds
+        found = read_seeds_file(path, LabelOptions(id="name", label="club")).seeds
         assert {node: label for node, label in found.items() if label in ("x", "y")} == {"ann": "x", "cat": "y"}
     with pytest.raises(FileError, match=r"and none is 'nick'; choose one, as in id='"):
         read_graph(tmp_path / "graph.graphml", id="nick")

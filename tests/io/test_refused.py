@@ -17,7 +17,7 @@ from isotherm.io import FileError, read_graph, read_seeds
 from isotherm.io.packing import pack_edges
 from isotherm.io.seeds import match_seeds
 from isotherm.io.text import _whole_rows
-from isotherm.io.vectors import read_feature_file, read_vectors
+from isotherm.io.vectors import TableOptions, read_feature_file, read_vectors
 
 GML = 'graph [ node [ id 1 name "a" ] node [ id 2 %s ] edge [ source 1 target 2 ] ]'
 PAJEK = '*Vertices 2\n% a comment\n1 "a"\n2 "b"\n*Edges\n'
@@ -106,15 +106,15 @@ def test_features_of_some_nodes(tmp_path: Path) -> None:
     path = tmp_path / "features.csv"
     path.write_text("id,x,y\nc,1.5,2\nelsewhere,7,7\na,3,0\n")
     with pytest.warns() as told:
-        found = read_feature_file(path, graph, id="id").at(graph).rows
+        found = read_feature_file(path, graph, TableOptions(id="id")).at(graph).rows
     assert any("1 of 3 nodes have no features; theirs are 0" in str(each.message) for each in told)
     assert found.tolist() == [[3, 0], [0, 0], [1.5, 2]]
     path.write_text("id,x,y\nq,1,2\nr,3,4\n")
     with pytest.raises(FileError, match="none of the 2 rows is a node of the graph"):
-        read_feature_file(path, graph, id="id").at(graph)
+        read_feature_file(path, graph, TableOptions(id="id")).at(graph)
     path.write_text("id,x,y\na,1,2\nb,1,2\na,3,4\n")
     with pytest.raises(FileError, match=r"the node '?a'? has 2 rows; keep one"):
-        read_feature_file(path, graph, id="id").at(graph)
+        read_feature_file(path, graph, TableOptions(id="id")).at(graph)
 
 
 def test_sparse_features_are_in_the_order_of_the_nodes(tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_sparse_features_are_in_the_order_of_the_nodes(tmp_path: Path) -> None:
 def test_a_column_of_texts_without_words(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,text\n1,?\n2,!\n")
     with pytest.raises(FileError, match=r"the column '?text'? has no words"):
-        read_vectors(tmp_path / "t.csv", text="text")
+        read_vectors(tmp_path / "t.csv", TableOptions(text="text"))
 
 
 ROWS: list[Callable[[int], list[str]]] = [
@@ -176,10 +176,10 @@ def test_json_lines_with_gaps(tmp_path: Path) -> None:
 def test_json_lines_of_vectors(tmp_path: Path) -> None:
     path = tmp_path / "v.jsonl"
     path.write_text('{"id": "a", "vector": [1, 2.5]}\n{"id": "b", "vector": [0, -3]}\n')
-    assert read_vectors(path, id="id")[0].tolist() == [[1, 2.5], [0, -3]]
+    assert read_vectors(path, TableOptions(id="id"))[0].tolist() == [[1, 2.5], [0, -3]]
     path.write_text('{"id": "a", "vector": [1, "x"]}\n')
     with pytest.raises(FileError, match="the lists of 'vector' have numbers"):
-        read_vectors(path, id="id")
+        read_vectors(path, TableOptions(id="id"))
 
 
 def test_columns_whose_names_do_not_tell(tmp_path: Path) -> None:

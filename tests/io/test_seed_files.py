@@ -8,6 +8,7 @@ import pytest
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError, FileWarning, match_seeds, read_seeds, read_seeds_file
+from isotherm.io.file_layout import LabelOptions
 
 
 def save(path: Path, content: str | pl.DataFrame) -> Path:
@@ -163,16 +164,16 @@ def test_integers_with_minus_one_for_unknown_among_several(tmp_path: Path) -> No
 def test_probabilities(tmp_path: Path) -> None:
     path = save(tmp_path / "s.csv", "node,label,p\nann,x,0.75\nann,y,0.25\nbob,x,1\n")
     assert read_seeds(path, probability="p") == {"ann": {"x": 0.75, "y": 0.25}, "bob": {"x": 1.0}}
-    read = read_seeds_file(path, probability="3")
+    read = read_seeds_file(path, LabelOptions(probability="3"))
     assert str(read.layout.roles["probability"]) == "col 3 (p)"
 
 
 def test_weights_of_trust(tmp_path: Path) -> None:
     path = save(tmp_path / "s.csv", "trust,node,label\n0.5,ann,x\n,bob,y\ninf,eve,y\n")
-    read = read_seeds_file(path, seed_weight="trust")
+    read = read_seeds_file(path, LabelOptions(seed_weight="trust"))
     assert read.seeds == {"ann": "x", "bob": "y", "eve": "y"}
     assert read.weights == {"ann": 0.5, "eve": float("inf")}
-    assert read_seeds_file(path, node="node", label="label").weights is None
+    assert read_seeds_file(path, LabelOptions("node", "label")).weights is None
 
 
 @pytest.mark.parametrize(
@@ -191,4 +192,4 @@ def test_weights_of_trust(tmp_path: Path) -> None:
 def test_numbers_that_make_no_sense(tmp_path: Path, content: str, picks: dict[str, Any], message: str) -> None:
     path = save(tmp_path / "s.csv", f"node,label,w\n{content}\n")
     with pytest.raises(FileError, match=message):
-        read_seeds_file(path, **picks)
+        read_seeds_file(path, LabelOptions(**picks))

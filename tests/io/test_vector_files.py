@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse, save_npz
 
 from isotherm.graphs import Graph
 from isotherm.io import FileError
-from isotherm.io.vectors import read_feature_file, read_node_ids, read_vectors, read_vectors_file
+from isotherm.io.vectors import TableOptions, read_feature_file, read_node_ids, read_vectors
 
 ROWS = np.array([[0.0, 1.5], [2.0, -3.0], [4.0, 5.25]])
 FRAME = pl.DataFrame(
@@ -37,7 +37,7 @@ WRITERS: dict[str, Any] = {
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_format_has_the_same_table(name: str, tmp_path: Path) -> None:
     WRITERS[name](tmp_path / name)
-    vectors, ids = read_vectors(tmp_path / name)
+    vectors, ids, *_ = read_vectors(tmp_path / name)
     np.testing.assert_array_equal(vectors, ROWS)
     assert ids == ["a", "b", "c"]
 
@@ -47,29 +47,29 @@ def test_arrays_count_their_rows(tmp_path: Path) -> None:
     np.savez(tmp_path / "one.npz", labels=np.arange(3), rows=ROWS)
     np.savez(tmp_path / "named.npz", other=np.ones((2, 2)), vectors=ROWS)
     for name in ("x.npy", "one.npz", "named.npz"):
-        vectors, ids = read_vectors(tmp_path / name)
+        vectors, ids, *_ = read_vectors(tmp_path / name)
         np.testing.assert_array_equal(vectors, ROWS)
         assert ids is None
     save_npz(tmp_path / "sparse.npz", csr_array(ROWS))
-    sparse, _ = read_vectors(tmp_path / "sparse.npz")
+    sparse, *_ = read_vectors(tmp_path / "sparse.npz")
     assert issparse(sparse)
     np.testing.assert_array_equal(sparse.toarray(), ROWS)
 
 
 def test_columns_that_are_no_features_are_left_out(tmp_path: Path) -> None:
     FRAME.write_csv(tmp_path / "t.csv")
-    read = read_vectors_file(tmp_path / "t.csv")
+    read = read_vectors(tmp_path / "t.csv")
     assert str(read.layout) == "id=col 1 (id), vectors=col 2 (x), to=col 3 (y), header=yes, delimiter=comma"
     numbered = FRAME.drop("id")
     numbered.write_csv(tmp_path / "n.csv")
-    assert read_vectors_file(tmp_path / "n.csv").layout.first_id == 0
-    _, ids = read_vectors(tmp_path / "t.csv", id="note")
+    assert read_vectors(tmp_path / "n.csv").layout.first_id == 0
+    _, ids, *_ = read_vectors(tmp_path / "t.csv", TableOptions(id="note"))
     assert ids == ["p", "q", "r"]
 
 
 def test_texts_are_compared_by_their_words(tmp_path: Path) -> None:
     pl.DataFrame({"id": [7, 8, 9], "body": ["red apple", "apple red red", None]}).write_parquet(tmp_path / "t.parquet")
-    vectors, ids = read_vectors(tmp_path / "t.parquet", text="body")
+    vectors, ids, *_ = read_vectors(tmp_path / "t.parquet", TableOptions(text="body"))
     assert vectors.shape == (3, 2)
     assert ids == [7, 8, 9]
     assert vectors[[2]].nnz == 0
@@ -92,7 +92,7 @@ def test_texts_are_compared_by_their_words(tmp_path: Path) -> None:
 def test_what_is_wrong_is_said(frame: pl.DataFrame, message: str, more: dict[str, Any], tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "t.parquet")
     with pytest.raises(FileError, match=message):
-        read_vectors(tmp_path / "t.parquet", **more)
+        read_vectors(tmp_path / "t.parquet", TableOptions(**more))
 
 
 def test_a_file_of_no_vectors_is_refused(tmp_path: Path) -> None:
@@ -112,15 +112,15 @@ def test_a_file_of_no_vectors_is_refused(tmp_path: Path) -> None:
 def test_text_is_read_as_the_caller_says(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_bytes("caf\xe9;1,5;2\nth\xe9;2,5;3\n".replace(",", ".").encode("latin-1"))
-    vectors, ids = read_vectors(path, delimiter=";", header=False, encoding="latin-1", id=1)
+    vectors, ids, *_ = read_vectors(path, TableOptions(delimiter=";", header=False, encoding="latin-1", id=1))
     assert ids == ["caf\xe9", "th\xe9"]
     assert vectors.tolist() == [[1.5, 2.0], [2.5, 3.0]]
     renamed = tmp_path / "t.data"
     renamed.write_text("id\tx\ty\na\t1\t2\n")
-    assert read_vectors(renamed, format="tsv")[0].tolist() == [[1.0, 2.0]]
+    assert read_vectors(renamed, TableOptions(format="tsv"))[0].tolist() == [[1.0, 2.0]]
     np.save(tmp_path / "x.npy", ROWS)
     with pytest.raises(FileError, match="leave out delimiter"):
-        read_vectors(tmp_path / "x.npy", delimiter=";")
+        read_vectors(tmp_path / "x.npy", TableOptions(delimiter=";"))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_text_is_read_as_the_caller_says(tmp_path: Path) -> None:
 )
 def test_types_of_text_columns(tmp_path: Path, content: str, ids: list[Any] | None, vectors: list[Any]) -> None:
     (tmp_path / "t.csv").write_text(content)
-    found, own = read_vectors(tmp_path / "t.csv")
+    found, own, *_ = read_vectors(tmp_path / "t.csv")
     assert own == ids
     np.testing.assert_array_equal(found, vectors)
 
@@ -151,7 +151,7 @@ def test_a_row_of_another_length_is_refused_with_its_line(tmp_path: Path) -> Non
 
 def test_lists_and_numbers_in_json_lines(tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"id": "a", "v": [1, 2.5]}\n{"id": "b", "v": [3, 4]}\n')
-    vectors, ids = read_vectors(tmp_path / "t.jsonl")
+    vectors, ids, *_ = read_vectors(tmp_path / "t.jsonl")
     assert (vectors.tolist(), ids) == ([[1.0, 2.5], [3.0, 4.0]], ["a", "b"])
     (tmp_path / "t.jsonl").write_text('{"id": "a", "x": 1}\n{"id": "b", "x": 2.5}\n')
     assert read_vectors(tmp_path / "t.jsonl")[0].tolist() == [[1.0], [2.5]]
@@ -163,14 +163,16 @@ def test_lists_and_numbers_in_json_lines(tmp_path: Path) -> None:
 def test_features_take_the_same_options(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_bytes("caf\xe9;1\nth\xe9;2\n".encode("cp1252"))
     graph = Graph.from_edges(["th\xe9"], ["caf\xe9"])
-    file = read_feature_file(tmp_path / "f.csv", graph, id=1, header=False, delimiter=";", encoding="cp1252")
+    file = read_feature_file(
+        tmp_path / "f.csv", graph, TableOptions(id=1, header=False, delimiter=";", encoding="cp1252")
+    )
     assert file.at(graph).rows.tolist() == [[2.0], [1.0]]
 
 
 def test_features_need_an_id_in_each_row(tmp_path: Path) -> None:
     (tmp_path / "f.csv").write_text("id,x\na,1\n,2\n")
     with pytest.raises(FileError, match=r"f.csv, row 2: the id is empty; fill it in, or drop the row"):
-        read_feature_file(tmp_path / "f.csv", id="id")
+        read_feature_file(tmp_path / "f.csv", options=TableOptions(id="id"))
 
 
 def test_rows_without_ids_are_nodes_in_order(tmp_path: Path) -> None:

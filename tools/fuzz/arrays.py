@@ -45,7 +45,7 @@ def case(seed: int, number: int) -> str | None:
 
 def _use_vectors(path: Path) -> None:
     """Read a table of vectors, and join its rows, as a command does."""
-    vectors, _ = read_vectors(path)
+    vectors, *_ = read_vectors(path)
     if max(vectors.shape) < 1000:
         iso.Graph.from_vectors(vectors, k=2)
 

@@ -1,5 +1,6 @@
 """The commands, by name, and the layout of their help."""
 
+import os
 import textwrap
 from collections.abc import Collection, Sequence
 from types import ModuleType
@@ -26,12 +27,11 @@ from isotherm.cli.commands import (
     update,
 )
 from isotherm.cli.options import OPTIONS, VARIABLES
+from isotherm.cli.terminal.messages import UsageError, say
 
 if TYPE_CHECKING:
     from cyclopts.help import HelpEntry, HelpPanel
     from rich.console import Console, ConsoleOptions
-
-__all__ = ["app", "run_command"]
 
 HELP_WIDTH = 88  # most characters in a line of help
 NAMES_WIDTH = 26  # most characters in a line with all names of an option
@@ -53,13 +53,7 @@ def version() -> str:
 
 
 class TwoColumns(PlainFormatter):
-    """Help in two columns: the names of commands, arguments and options, and what they do.
-
-    Parameters
-    ----------
-    usual
-        The options to list; by default all.
-    """
+    """Help in two columns: the names of commands, arguments and options, and what they do; only the usual ones."""
 
     def __init__(self, usual: Collection[str] | None = None) -> None:
         super().__init__()
@@ -173,8 +167,35 @@ app["--help"].help = "Show this, or the help of a command."
 app["--version"].help = "Show the version, the kernels and the number of threads."
 
 
+# Options that have a new name. Until 0.4 the old one works, and a line names the new one.
+NEW_NAMES = {"--edges": "--more-edges", "--seeds": "--more-seeds"}
+NEW_NAMES_OF_COMMANDS = {"explain": {"--top": "--number"}, "suggest": {"--policy": "--strategy"}}
+
+
+def renamed(tokens: Sequence[str]) -> list[str]:
+    """The arguments of a process, with new names in place of old ones.
+
+    >>> renamed(["classify", "a.csv", "b.csv", "--quiet", "--seeds=c.csv"])
+    ['classify', 'a.csv', 'b.csv', '--quiet', '--more-seeds=c.csv']
+    """
+    names = NEW_NAMES | NEW_NAMES_OF_COMMANDS.get(tokens[0] if tokens else "", {})
+    for options in names.items():
+        old, new = (option.replace("--", "ISOTHERM_").replace("-", "_").upper() for option in options)
+        if old in os.environ:
+            raise UsageError(f"{old} is now {new}: rename it")
+    quiet = not {"-q", "--quiet"}.isdisjoint(tokens)
+    found = []
+    for token in tokens:
+        name, *value = token.split("=", 1)
+        if name in names and not quiet:
+            say(f"isotherm: warning: {name} is now {names[name]}; the old name works until 0.4")
+        found.append("=".join([names.get(name, name), *value]))
+    return found
+
+
 def run_command(tokens: Sequence[str]) -> None:
     """Run a command, or print its help: the usual options, or all of them with --help-all."""
+    tokens = renamed(tokens)
     everything = {"help_formatter": TwoColumns()} if HELP_ALL in tokens else {}
     tokens = ["--help" if token == HELP_ALL else token for token in tokens]
     with app.app_stack([], overrides=everything):

@@ -34,35 +34,12 @@ if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile, Layout
-    from isotherm.io.labelled import LabelOptions, MatchedLabels
+    from isotherm.io.file_layout import LabelOptions
+    from isotherm.io.labelled import MatchedLabels
     from isotherm.io.node_rows import NodeFeatures
     from isotherm.io.vectors import FeatureFile
     from isotherm.page.contents import Contents
     from isotherm.seeds import Seeds
-
-__all__ = [
-    "Files",
-    "Fitted",
-    "Source",
-    "Unseeded",
-    "check_options",
-    "classifier_of",
-    "classify_on_workers",
-    "connect_to_cluster",
-    "contents_of",
-    "estimate_files",
-    "features_of_model",
-    "fit_files",
-    "inputs_of",
-    "known_besides",
-    "labels_inside",
-    "load_model",
-    "read_answers",
-    "read_features",
-    "read_files",
-    "read_unseeded",
-    "split_arguments",
-]
 
 # Options for workers that read a packed graph and write a folder, without this process seeing either.
 ON_WORKERS = {
@@ -92,36 +69,16 @@ class FileRead(NamedTuple):
 
 
 class Files(NamedTuple):
-    """What was read.
+    """What was read."""
 
-    Attributes
-    ----------
-    graph
-        The graph, or the one of the nearest rows of a table.
-    known
-        Labels of its nodes.
-    seeds
-        The same labels as seeds.
-    layouts
-        How each file is laid out, by its name.
-    seeds_layout
-        How the first file of seeds is laid out.
-    vectors
-        The table, if there is one; or the components of cells.
-    counted
-        Whether weights are only counts: no column has weights, but edges occur more than once.
-    features
-        The table of features, if there is one.
-    """
-
-    graph: "Graph"
-    known: dict[Any, Any]
-    seeds: "Seeds"
-    layouts: "dict[str, FileRead]"
-    seeds_layout: "Layout"
-    vectors: Any = None
-    counted: bool = False
-    features: "FeatureFile | None" = None
+    graph: "Graph"  # or the one of the nearest rows of a table
+    known: dict[Any, Any]  # labels of its nodes
+    seeds: "Seeds"  # the same
+    layouts: "dict[str, FileRead]"  # by the name of the file
+    seeds_layout: "Layout"  # of the first file of seeds
+    vectors: Any = None  # the table, if there is one; or the components of cells
+    counted: bool = False  # whether weights are only counts: no column has weights, but edges occur more than once
+    features: "FeatureFile | None" = None  # the table of features, if there is one
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
@@ -162,28 +119,27 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
     table.check()
     if table.features is None:
         return None
-    from isotherm.io.vectors import read_feature_file
+    from isotherm.io.vectors import TableOptions, read_feature_file
 
     encoding = None if reading is None else reading.encoding
     with usage_errors():
-        return read_feature_file(table.features, graph, id=table.id, text=table.text, encoding=encoding)
+        return read_feature_file(table.features, graph, TableOptions(table.id, table.text, encoding=encoding))
 
 
 def contents_of(
     graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, title: str | None = None
 ) -> "Contents":
     """What nodes hold: the columns of the table in place of edges, of ``--features`` and of ``--nodes``."""
-    from isotherm.io.vectors import ARRAYS, read_feature_file
+    from isotherm.io.vectors import ARRAYS, TableOptions, read_feature_file
     from isotherm.page.contents import Contents
 
-    table, reading = fitting.table, fitting.reading
+    table = fitting.table
     tables = [] if features is None else [features]
     with usage_errors():
         if table.wanted and edges != "-" and not edges.lower().endswith(ARRAYS):
-            written = {name: getattr(reading, name) for name in ("delimiter", "header", "format", "encoding")}
-            tables.append(read_feature_file(edges, graph, id=table.id, **written))
+            tables.append(read_feature_file(edges, graph, TableOptions(table.id, **fitting.reading.written)))
         if table.nodes is not None:
-            tables.append(read_feature_file(table.nodes, graph, id=None if features else table.id))
+            tables.append(read_feature_file(table.nodes, graph, TableOptions(None if features else table.id)))
         return Contents.of(tables, graph, title)
 
 
@@ -243,14 +199,13 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
 def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
-    from isotherm.io.vectors import read_vectors_file
+    from isotherm.io.vectors import TableOptions, read_vectors
 
     table = fitting.table
     for name in EDGES_ONLY.intersection(changed_options(fitting)):
         raise UsageError(f"{option_name(name)} is for files of edges, not for a table of vectors: {leave_out(name)}")
     with usage_errors(culprit=_name(path)):
-        written = {name: getattr(fitting.reading, name) for name in ("delimiter", "header", "format", "encoding")}
-        read = read_vectors_file(path, id=table.id, text=table.text, **written)
+        read = read_vectors(path, TableOptions(table.id, table.text, **fitting.reading.written))
         threads = fitting.solving.threads
         graph = Graph.from_vectors(read.vectors, **table.for_graph(), ids=read.ids, n_threads=threads)
     return GraphFile(graph, read.layout), read.vectors
@@ -287,13 +242,7 @@ def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tu
 
 
 def read_answers(
-    names: Sequence[str],
-    clf: "GraphClassifier",
-    job: Job,
-    *,
-    model: str,
-    reading: LabelReading,
-    ignore_missing: bool,
+    names: Sequence[str], clf: "GraphClassifier", job: Job, *, model: str, reading: LabelReading, ignore_missing: bool
 ) -> "tuple[dict[Any, Any], dict[str, FileRead]]":
     """Read labels for the graph of a classifier, in the type of its classes, and how their files are laid out.
 
@@ -333,7 +282,7 @@ def _layout_of(seed_columns: "Mapping[str, str]") -> "Layout | None":
 
 
 def _label_options(reading: LabelReading, kinds: LabelKinds, id: str | None = None) -> "LabelOptions":  # noqa: A002
-    from isotherm.io.labelled import LabelOptions
+    from isotherm.io.file_layout import LabelOptions
 
     return LabelOptions(**reading.for_labels(), **kinds.for_labels(), id=id)
 
@@ -480,13 +429,7 @@ def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results
     from isotherm.labelling.rows import Columns
 
     clf = classifier_of(fitting, files.seeds.classes.tolist())
-    columns = Columns(
-        confidence=not fitting.solving.no_confidence,
-        probabilities=results.probabilities,
-        temperatures=results.temperatures,
-        only_unlabelled=results.only_unlabelled,
-        min_confidence=results.min_confidence,
-    )
+    columns = Columns(confidence=not fitting.solving.no_confidence, **results.wanted)
     assert isinstance(files.graph, PackedGraph)
     connect_to_cluster(fitting.solving)
     with exit_cleanly(), job.stage("solving") as bar, usage_errors(OUTPUT):
@@ -515,21 +458,11 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """Where a classifier comes from.
+    """Where a classifier comes from."""
 
-    Attributes
-    ----------
-    files
-        A saved classifier, or edges and seeds, or edges alone.
-    rest
-        The other arguments of the command.
-    seedless
-        Whether there are edges without seeds.
-    """
-
-    files: list[str]
-    rest: list[str]
-    seedless: bool = False
+    files: list[str]  # a saved classifier, or edges and seeds, or edges alone
+    rest: list[str]  # the other arguments of the command
+    seedless: bool = False  # whether there are edges without seeds
 
     def fitted(self, fitting: Fitting, job: Job, *, later: Sequence[str] = ("threads",)) -> Fitted:
         """The classifier, and how its files are laid out; ``later`` are the options that a saved one can take."""

@@ -26,48 +26,9 @@ from isotherm.cli.terminal.messages import UsageError, option_name
 if TYPE_CHECKING:
     from isotherm.io.file_layout import Options
 
-__all__ = [
-    "OPTIONS",
-    "OUTPUT",
-    "READING",
-    "UNSEEDED",
-    "VARIABLES",
-    "EdgeReading",
-    "Edges",
-    "FeatureOptions",
-    "Fitting",
-    "Folder",
-    "Force",
-    "LabelKinds",
-    "LabelReading",
-    "Labels",
-    "LabelsOrInside",
-    "Output",
-    "OutputFormat",
-    "Quiet",
-    "Reading",
-    "Results",
-    "Rule",
-    "Solving",
-    "Strict",
-    "TableFormat",
-    "VectorOptions",
-    "at_least",
-    "between",
-    "changed_options",
-    "in_bytes",
-    "leave_out",
-    "listed",
-    "names_of",
-    "numbers_by_label",
-    "option",
-    "output_option",
-    "positional",
-    "threshold_of",
-]
-
 OPTIONS = Group("Options", sort_key=4)
 OUTPUT = Group("Output", sort_key=1)
+HIDING = Group("Hiding labels", sort_key=1)
 SOLVING = Group("Solving", sort_key=2)
 READING = Group("Reading the files", sort_key=3)
 TABLES = Group("Tables of vectors and features", sort_key=3.5)
@@ -100,6 +61,11 @@ def _default(value: Any) -> Any:
 def output_option(text: str, metavar: str = "FILE") -> Parameter:
     """The option ``--output``; ``-`` stands for standard output."""
     return option(text, metavar, name=("--output", "-o"), allow_leading_hyphen=True, group=OUTPUT)
+
+
+def number_option(text: str) -> Parameter:
+    """The option ``--number``: how many rows a command shows."""
+    return option(text, "N", name=("--number", "-n"), validator=at_least(1), group=OUTPUT)
 
 
 def positional(text: str) -> Parameter:
@@ -151,6 +117,16 @@ Strict: TypeAlias = Annotated[
 Force: TypeAlias = Annotated[bool, option("Replace files that exist; otherwise they are kept.", group=OUTPUT)]
 
 
+Json: TypeAlias = Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)]
+Latex: TypeAlias = Annotated[bool, option("Print the table of scores in LaTeX.", group=OUTPUT)]
+Fraction: TypeAlias = Annotated[
+    float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
+]
+Runs: TypeAlias = Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)]
+RandomState: TypeAlias = Annotated[int, option("Seed of the random draws.", "N", validator=at_least(0), group=HIDING)]
+IgnoreMissing: TypeAlias = Annotated[bool, option("Ignore labels that are not in the graph.", group=OPTIONS)]
+
+
 @Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True)
 class TableFormat:
@@ -187,6 +163,12 @@ class Results(TableFormat, _Target):  # in this order, help lists --output first
         str | None, option("Save the fitted classifier to a .npz file, which other commands take as MODEL.", "MODEL")
     ] = None
 
+    @property
+    def wanted(self) -> dict[str, Any]:
+        """Which columns and rows are written, besides confidence."""
+        names = ("probabilities", "temperatures", "only_unlabelled", "min_confidence")
+        return {name: getattr(self, name) for name in names}
+
 
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True)
@@ -214,9 +196,14 @@ class EdgeReading:
         """Arguments of `pack_edges`."""
         if self.unweighted and self.weight is not None:
             raise UsageError(f"--unweighted and --weight {self.weight} contradict each other: give one of them")
+        names = ("directed", "source", "target", "thousands", "decimal")
         weight = False if self.unweighted else self.weight
-        names = ("directed", "source", "target", "delimiter", "header", "format", "encoding", "thousands", "decimal")
-        return {"weight": weight, **{name: getattr(self, name) for name in names}}
+        return {"weight": weight, **{name: getattr(self, name) for name in names}, **self.written}
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """How the text of a file is written, and its format."""
+        return {name: getattr(self, name) for name in ("delimiter", "header", "format", "encoding")}
 
 
 @Parameter(name="*", group=READING)
@@ -314,8 +301,7 @@ class Solving:
     ] = "auto"
     engine: Annotated[EngineName, option("Where to solve: here, or on a Dask cluster.", "NAME")] = "local"
     scheduler: Annotated[
-        str | None,
-        option("Address of the Dask scheduler; by default --engine dask starts processes here.", "ADDRESS"),
+        str | None, option("Address of the Dask scheduler; by default --engine dask starts processes here.", "ADDRESS")
     ] = None
     stop: Annotated[
         StopName,
@@ -414,8 +400,7 @@ class VectorOptions(FeatureOptions):
     vectors: Annotated[bool, option("The first file is a table; its rows are joined to their nearest rows.")] = False
     k: Annotated[int, option("Number of neighbours of each row.", "N", validator=at_least(1))] = 10
     metric: Annotated[
-        MetricName | None,
-        option("How rows are compared; by default euclidean, and cosine for texts.", "NAME"),
+        MetricName | None, option("How rows are compared; by default euclidean, and cosine for texts.", "NAME")
     ] = None
     scale: Annotated[bool, option("Divide each column by its standard deviation.")] = False
 

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
     from isotherm.cli.reports.summary import Summary
     from isotherm.graph_classifier import GraphClassifier
 
-__all__ = [
-    "calibrate",
-    "check_apart",
-    "check_report",
-    "check_results",
-    "check_targets",
-    "write_columns",
-    "write_results",
-]
-
 
 def check_targets(
     output: str | None, plot: str | None, sources: Iterable[str], *, force: bool, output_format: str | None = None
@@ -193,11 +183,8 @@ def _write_labels(clf: "GraphClassifier", results: Results, job: Job) -> int:
             clf.graph_,
             clf,
             format=results.output_format,
+            **results.wanted,
             confidence=clf.settings.calibration is not None,
-            probabilities=results.probabilities,
-            temperatures=results.temperatures,
-            only_unlabelled=results.only_unlabelled,
-            min_confidence=results.min_confidence,
             force=results.force,
             safe_cells=results.safe_cells,
             progress=bar.amount,

@@ -17,17 +17,7 @@ import numpy as np
 from isotherm.engines.checkpoints import Piece, complete_set, forget, known_pieces
 from isotherm.engines.mailbox import Sent, Stopped, stop
 from isotherm.engines.part import Rows, balanced_bounds
-from isotherm.engines.worker import (
-    Found,
-    Member,
-    Question,
-    drop,
-    drop_part,
-    inspect,
-    open_part,
-    run_call,
-    solve_part,
-)
+from isotherm.engines.worker import Found, Member, Question, drop, inspect, open_part, run_call, solve_part
 from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Source
 from isotherm.equilibrium.solvers.iterative import SINGLE_TOL
@@ -128,7 +118,7 @@ class Session:
 
     def forget(self, name: str) -> None:
         """Delete what workers keep under a name."""
-        self._everywhere(drop_part, name)
+        self._everywhere(drop, "parts", name)
 
     def _ask(self, placed: "_Placed", question: Question, progress: Progress | None) -> list[Found]:
         parts = [part_of(question, *bounds) for bounds in zip(placed.bounds[:-1], placed.bounds[1:], strict=True)]
@@ -144,7 +134,7 @@ class Session:
         if placed is not None and same and (single or not placed.single):
             return placed
         if placed is not None:
-            self._everywhere(drop, placed.key)
+            self._everywhere(drop, "blocks", placed.key)
         self._placed = None
         folder = None if matrix.folder is None else str(matrix.folder.absolute())
         seen = self._everywhere(inspect, folder, matrix.token, required=True)

@@ -66,11 +66,6 @@ class SolvedPart:
     temperatures: Floats  # (own, K) NaN where unreached
     results: dict[str, Any] = field(default_factory=dict)  # left by functions for later calls of `RemoteSolution.map`
 
-    @classmethod
-    def whole(cls, conductance: Csr, boundary: Ints, values: Doubles, temperatures: Floats) -> "SolvedPart":
-        """A part that has all nodes of an undirected graph, so that the same code serves local solutions."""
-        return cls(conductance, 0, conductance.n, 0, boundary, values, temperatures)
-
     def put(self, keep: Keep, values: Doubles, temperatures: Floats) -> None:
         """Take over some columns, and the one that follows from them."""
         columns = np.arange(keep.block.start, keep.block.stop)
@@ -119,11 +114,6 @@ def open_part(member: Member, opening: tuple[bool, Rows]) -> None:
     worker, (single, rows) = _worker(), opening
     team = Team(mailbox_of(worker), member.session, member.addresses, member.rank)
     _kept(worker, "blocks")[member.key] = open_rows(rows, member.bounds, team, single=single)
-
-
-def drop(key: str, dask_worker: Any = None) -> None:
-    """Delete rows; for `distributed.Client.run`."""
-    _kept(dask_worker, "blocks").pop(key, None)
 
 
 def solve_part(member: Member, question: Question) -> Found:
@@ -177,9 +167,9 @@ def run_call(member: Member, call: tuple[str, Callable[..., Any], tuple[Any, ...
     return function(part, *arguments)
 
 
-def drop_part(name: str, dask_worker: Any = None) -> None:
-    """Delete temperatures; for `distributed.Client.run`."""
-    _kept(dask_worker, "parts").pop(name, None)
+def drop(kind: str, name: str, dask_worker: Any = None) -> None:
+    """Delete what a worker keeps; for `distributed.Client.run`."""
+    _kept(dask_worker, kind).pop(name, None)
 
 
 def _elsewhere(member: Member) -> str | None:

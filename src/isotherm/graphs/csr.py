@@ -1,7 +1,7 @@
-"""Sparse matrices in compressed rows: how a graph stores its edges, and how they are read, checked and cleaned up."""
+"""Sparse matrices in compressed rows: how a graph stores its edges, and how these are read, checked and cleaned up."""
 
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,11 +11,13 @@ from scipy.sparse import coo_array, csr_array, issparse
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats
 from isotherm.errors import Option, ParameterError
-from isotherm.graphs.nodes import Ids, flat
+from isotherm.graphs.nodes import Ids, flat, is_missing
 from isotherm.graphs.untrusted import checked_sparse
 
 MOST_NODES = 2**31 - 1  # indices are int32
 NOISE = 1e-8  # relative asymmetry that counts as rounding
+MOST_KINDS = 20  # of edges; each takes a few solves
+MISSING = "missing"  # the kind of edges whose kind is not given
 
 
 class Csr(NamedTuple):
@@ -101,6 +103,38 @@ def edge_weights(weight: Any, edges: int) -> NDArray[Any] | None:
         return values.astype(np.float64)
     _check_real(values.dtype)
     return values
+
+
+class EdgeKinds(NamedTuple):
+    """The names of kinds, ascending, and the kind of each edge as a place among them."""
+
+    names: tuple[str, ...]
+    codes: NDArray[np.integer]
+
+
+def edge_kinds(kind: Any, edges: int) -> EdgeKinds:
+    """One kind per edge, compared as text.
+
+    >>> edge_kinds(["pays", None, "knows", "pays"], 4)
+    EdgeKinds(names=('knows', 'missing', 'pays'), codes=array([2, 1, 0, 2]))
+    """
+    values = flat(kind, "kind")
+    if len(values) != edges:
+        raise ValueError(f"kind has {len(values)} values for {edges} edges")
+    texts = [MISSING if is_missing(value) else str(value).strip() or MISSING for value in values.tolist()]
+    check_kinds(texts, Option("kind"))
+    names, codes = np.unique(np.array(texts, dtype=np.str_), return_inverse=True)
+    return EdgeKinds(tuple(names.tolist()), codes)
+
+
+def check_kinds(kinds: Iterable[str], option: Option) -> None:
+    """Refuse a column with so many values that they are hardly kinds."""
+    found = len(set(kinds))
+    if found > MOST_KINDS:
+        message = (
+            "{kind} has {found} kinds of edges, but at most {most} can be weighed: give another column, or merge some"
+        )
+        raise ParameterError(message, kind=option, found=f"{found:,}", most=MOST_KINDS)
 
 
 def check_size(nodes: int, directed: bool = False) -> None:

@@ -20,12 +20,14 @@ from isotherm.errors import ParameterError
 from isotherm.graphs.colours import colour_nodes
 from isotherm.graphs.csr import (
     Csr,
+    EdgeKinds,
     as_sparse,
     assembled,
     bipartite,
     both_ways,
     check_size,
     checked_entries,
+    edge_kinds,
     edge_weights,
     locked,
     read_matrix,
@@ -38,9 +40,8 @@ from isotherm.graphs.csr import (
 from isotherm.graphs.nodes import Ids, distinct_ids, node_ids, not_in_the_graph, number_ends
 from isotherm.graphs.other_libraries import edge_columns, igraph_ids
 
-if TYPE_CHECKING:  # few graphs have kinds of edges, and only graphs of vectors need the search
+if TYPE_CHECKING:  # only graphs of vectors need the search
     from isotherm.choices import MetricName, WeightsName
-    from isotherm.graphs.kinds import EdgeKinds
     from isotherm.graphs.neighbours import Neighbours
 
 
@@ -148,11 +149,7 @@ class Graph:
         values = edge_weights(weight, len(ends[0]))
         found, positions = number_ends(np.stack(ends, axis=1), None if nodes is None else node_ids(nodes, "nodes"))
         check_size(len(found), directed)
-        kinds = None
-        if kind is not None:
-            from isotherm.graphs.kinds import edge_kinds
-
-            kinds = edge_kinds(kind, len(ends[0]))
+        kinds = None if kind is None else edge_kinds(kind, len(ends[0]))
         return cls._from_list(positions[:, 0], positions[:, 1], values, found, directed=directed, kinds=kinds)
 
     @classmethod
@@ -572,7 +569,7 @@ class Graph:
         nodes: Ids,
         *,
         directed: bool,
-        kinds: "EdgeKinds | None",
+        kinds: EdgeKinds | None,
     ) -> Self:
         """A graph from a list of edges between positions."""
         if kinds is None:

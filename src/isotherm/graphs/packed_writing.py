@@ -3,15 +3,13 @@
 import os
 import zlib
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm import files
-from isotherm.files import write_whole
+from isotherm.files import FolderKind, write_whole
 from isotherm.graphs.csr import Csr
 from isotherm.graphs.graph import Graph
 from isotherm.graphs.packed import HEADER, MANIFEST, Manifest, PackedError, is_packed
@@ -56,7 +54,7 @@ class _ArrayFile:
 
 
 class PackWriter:
-    """Writes a graph row by row into an empty folder, such as the draft of `writing_folder`."""
+    """Writes a graph row by row into an empty folder, such as the draft of `PACKED`."""
 
     def __init__(self, folder: Path, *, directed: bool = False, n_rows: int | None = None) -> None:
         self.folder, self.directed, self.n_rows = folder, directed, n_rows
@@ -143,14 +141,7 @@ class PackWriter:
         return manifest
 
 
-def check_folder(target: Path, *, force: bool = False) -> None:
-    """Refuse a target that cannot be written, or that exists and is not a packed graph."""
-    files.check_folder(target, "a packed graph", is_packed, force=force)
-
-
-def writing_folder(target: Path, *, force: bool = False) -> AbstractContextManager[Path]:
-    """A hidden folder that becomes the packed graph at the end, and is removed after an error."""
-    return files.writing_folder(target, "a packed graph", is_packed, force=force)
+PACKED = FolderKind("a packed graph", is_packed)
 
 
 def pack(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> Path:
@@ -160,7 +151,7 @@ def pack(graph: Graph, path: str | os.PathLike[str], *, force: bool = False) -> 
     order, kind = _ascending(graph)
     csr = graph.csr if order is None else _permuted(graph.csr, order)
     ids = graph.nodes if order is None else graph.nodes[order]
-    with writing_folder(target, force=force) as draft, PackWriter(draft) as writer:
+    with PACKED.writing(target, force=force) as draft, PackWriter(draft) as writer:
         writer.directed, writer.n_rows = graph.directed, graph.n_rows if order is None else None
         writer.append(np.diff(csr.indptr), csr.indices, csr.weights)
         if kind == "integers":

@@ -85,7 +85,7 @@ class DoubtfulSeeds(Columns):
         if not len(self.seed):
             return self.title
         cells = [[*self.NAMES, ""]]
-        for seed, label, guess, confidence, doubt in (each.values() for each in self.rows(rows)):
+        for seed, label, guess, confidence, doubt in self._values(rows):
             cells.append([*map(shown, (seed, label, guess)), f"{confidence:.3f}", f"{doubt:.3f}", bar(doubt)])
         return f"{self.title}\n\n{aligned(cells, left=(0, 1, 2, 5))}{self._more(rows)}"
 

@@ -144,7 +144,7 @@ class Explanation(Columns):
 
     def text(self, rows: int | None = SHOWN, *, paths: int = PATHS, title: str = "") -> str:
         """What was compared, what each expert says and the first seeds, as tables under a title."""
-        evidence = [self._expert_table(), self._column_table()]
+        evidence = [self._odds_table("evidence", self.experts), self._column_table()]
         if len(self.seed):
             title = title or f"the heat of {self.node!r}"
             parts = [title, self._class_table(), self.note, *evidence, self._seed_table(rows, paths)]
@@ -164,16 +164,13 @@ class Explanation(Columns):
         note = f"\nand {more:,} more of lower scores" if more > 0 else ""
         return aligned(rows, left=(0, len(rows[0]) - 1)) + note
 
-    def _expert_table(self) -> str:
-        """What each expert adds to the logits of the best classes."""
-        return self._odds_table("evidence", self.experts)
-
     def _column_table(self) -> str:
         """What the columns of the features add, those that add most first."""
         order = sorted(self.columns, key=lambda name: -max(map(abs, self.columns[name].values())))
         return self._odds_table("column", {name: self.columns[name] for name in order[:COLUMNS_SHOWN]})
 
     def _odds_table(self, title: str, odds: Mapping[str, Mapping[Any, float]]) -> str:
+        """What each row adds to the logits of the best classes."""
         if not any(any(each.values()) for each in odds.values()):  # nothing speaks for any class
             return ""
         names = self._best_classes()

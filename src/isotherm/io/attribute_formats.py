@@ -17,7 +17,7 @@ from isotherm.graphs import Graph
 from isotherm.io.columns import label_place
 from isotherm.io.errors import blaming, shorten
 from isotherm.io.file_layout import Layout, Options, Pick
-from isotherm.io.memory import Budget, joined
+from isotherm.io.memory import Budget
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input
 
@@ -126,26 +126,6 @@ class NodeAttributes:
 Attributes: TypeAlias = dict[str, str]
 
 
-def read_graphml(file: Input, options: Options) -> tuple[Graph, Layout]:
-    """A graph from GraphML; the weight of an edge is its data named ``weight``."""
-    return _GraphML(file, options).graph(), Layout("graphml")
-
-
-def read_gexf(file: Input, options: Options) -> tuple[Graph, Layout]:
-    """A graph from GEXF; the weight of an edge is its attribute ``weight``."""
-    return _Gexf(file, options).graph(), Layout("gexf")
-
-
-def graphml_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, Any], str]:
-    """The labels of nodes in GraphML, from one of their attributes, and the name of that."""
-    return _GraphML(file, options, NodeAttributes(file.name, options.id, label, labels=True)).labels()
-
-
-def gexf_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, Any], str]:
-    """The same for GEXF."""
-    return _Gexf(file, options, NodeAttributes(file.name, options.id, label, labels=True)).labels()
-
-
 class _Document(ABC):
     """What both formats share: nodes with ids, edges with ends, and a kind of edge."""
 
@@ -169,15 +149,19 @@ class _Document(ABC):
         self.weight_key: str | None = None  # the id of that attribute in the document
         self.weight_default: float = 1
 
-    def labels(self) -> tuple[dict[Any, Any], str]:
-        """The labels of the nodes, and the name of their attribute."""
-        self._parse()
-        return self.attributes.labels(self.nodes)
+    @classmethod
+    def read(cls, file: Input, options: Options) -> tuple[Graph, Layout]:
+        """The graph of a file; the weight of an edge is its attribute ``weight``."""
+        document = cls(file, options)
+        document._parse()
+        return document._graph(), Layout(cls.root)
 
-    def graph(self) -> Graph:
-        """The graph of the document."""
-        self._parse()
-        return self._graph()
+    @classmethod
+    def labels(cls, file: Input, options: Options, label: Pick) -> tuple[dict[Any, Any], str]:
+        """The labels of the nodes, from one of their attributes, and the name of that."""
+        document = cls(file, options, NodeAttributes(file.name, options.id, label, labels=True))
+        document._parse()
+        return document.attributes.labels(document.nodes)
 
     def _parse(self) -> None:
         self.parser.StartElementHandler = self._start_root
@@ -355,6 +339,10 @@ class _Gexf(_Document):
             self.in_node = False
 
 
+read_graphml, graphml_labels = _GraphML.read, _GraphML.labels
+read_gexf, gexf_labels = _Gexf.read, _Gexf.labels
+
+
 def _local(name: str) -> str:
     """The name of an element without its namespace."""
     return name.rpartition(" ")[2]
@@ -419,11 +407,7 @@ def _ids(file: Input, content: _Content, options: Options) -> dict[str, str]:
 
 
 def _read(file: Input, options: Options) -> _Content:
-    try:
-        text = joined(file.name, file.text()).decode()
-    except UnicodeDecodeError:
-        message = "{path} is not UTF-8 text; say how it is written, as in {encoding}"
-        raise FileError(message, path=file.name, encoding=Option("encoding", "latin-1")) from None
+    text = file.whole_text("latin-1")
     content = _Content({}, [], False)
     budget = Budget(file.name, options.max_memory)
     found = False

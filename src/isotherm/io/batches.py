@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from isotherm.errors import Option
 from isotherm.files import FileError
-from isotherm.graphs.kinds import MISSING
+from isotherm.graphs.csr import MISSING
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import Column, Layout, Options, Values
 from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED

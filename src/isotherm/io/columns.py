@@ -235,10 +235,12 @@ def edge_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequen
     table = _Table(path, names, picks, values)
     source, target, kind = (table.picked(role) for role in ("source", "target", "edge_kind"))
     pick, taken = picks.get("weight"), {source, target, kind}
-    if pick is None:
-        weight = table.third_if_numeric(taken) if table.bare else named(names, WEIGHTS, taken)
-    else:
+    if pick is not None:
         weight = None if pick is False else table.picked("weight")
+    elif table.bare:
+        weight = 2 if len(values) > 2 and values[2].numeric and 2 not in taken else None
+    else:
+        weight = named(names, WEIGHTS, taken)
     if source is None or target is None:
         source, target = table.pair({"source": source, "target": target}, {weight, kind}, _pairs(names, source, target))
     found = {"source": source, "target": target, "weight": weight}
@@ -366,10 +368,6 @@ class _Table:
             raise FileError(f"{self.path} has no column {pick} for {role}: it has {self._counted()}, numbered from 1")
         there = f"there are {self._shown()}" if not self.bare else "it has no header, so give a number from 1"
         raise FileError(f"{self.path} has no column named {shorten(pick)} for {role}: {there}")
-
-    def third_if_numeric(self, taken: set[int | None]) -> int | None:
-        """The third column of a table without names, if it holds numbers and is free."""
-        return 2 if len(self.values) > 2 and self.values[2].numeric and 2 not in taken else None
 
     def pair(
         self, known: dict[str, int | None], taken: set[int | None], candidates: list[tuple[int, int]]

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from isotherm.errors import Option, muted, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
-from isotherm.graphs.csr import check_size, edge_weights
-from isotherm.graphs.kinds import EdgeKinds, check_number
+from isotherm.graphs.csr import EdgeKinds, check_kinds, check_size, edge_weights
 from isotherm.graphs.packed import is_packed
 from isotherm.io.batches import Batch, EdgeBatch, Floats, ahead, checked_ids, checked_weights, kinds_as_text
 from isotherm.io.columns import edge_roles, unused_numbers
@@ -121,7 +120,7 @@ class _Kinds:
         if kinds is None:
             return
         names = kinds.unique().to_list()
-        check_number({*self._codes, *names}, Option("edge_kind"))
+        check_kinds({*self._codes, *names}, Option("edge_kind"))
         for name in names:
             self._codes.setdefault(name, len(self._codes))
         self._parts.append(kinds.replace_strict(self._codes).to_numpy().astype(np.int8))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from numbers import Real
-from typing import Any, ClassVar, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -479,7 +479,7 @@ def _identifies(name: str, raw: Raw) -> bool:
 class Encoder(ABC):
     """Turns the values of a column into numbers; made from the values that it is fitted on."""
 
-    kind: ClassVar[str]
+    kind: str
     detail = ""
     plain = False  # whether the values are complete numbers
 
@@ -492,12 +492,16 @@ class Encoder(ABC):
         """(d,) their names, given the name of the column."""
 
 
+def _missing(count: int) -> str:
+    return f"{count:,} missing" if count else ""
+
+
 def encoder_of(raw: Raw) -> Encoder:
     """The encoder that suits the values of a column."""
     if raw.kind == VECTOR:
         return VectorEncoder(raw.values)
     if raw.kind != TEXT:
-        return DateEncoder(raw.values) if raw.kind == DATE else NumberEncoder(raw.values)
+        return NumberEncoder(raw.values, raw.kind)
     known = raw.known.tolist()
     if len(set(known)) <= FEW_VALUES:
         return CategoryEncoder(raw.values)
@@ -506,14 +510,12 @@ def encoder_of(raw: Raw) -> Encoder:
 
 
 class NumberEncoder(Encoder):
-    """A number in robust standard deviations from the median, drawn in at 3 of them, and whether it is missing."""
+    """A number or a date in robust standard deviations from the median, drawn in at 3, and whether it is missing."""
 
-    kind: ClassVar[str] = "number"
-
-    def __init__(self, values: Doubles) -> None:
+    def __init__(self, values: Doubles, kind: str) -> None:
         missing = int(np.isnan(values).sum())
-        self.missing, self.plain = missing > 0, not missing and self.kind == NUMBER
-        self.detail = f"{missing:,} missing" if missing else ""
+        self.kind, self.missing, self.plain = kind, missing > 0, not missing and kind == NUMBER
+        self.detail = _missing(missing)
         low, self.center, high = np.nanquantile(values, [0.25, 0.5, 0.75]).tolist()
         self.scale = (high - low) / NORMAL or float(np.nanstd(values)) or 1.0
 
@@ -528,16 +530,10 @@ class NumberEncoder(Encoder):
         return [column, *[f"{column} is missing"] * self.missing]
 
 
-class DateEncoder(NumberEncoder):
-    """A date as a number of days."""
-
-    kind: ClassVar[str] = "date"
-
-
 class CategoryEncoder(Encoder):
     """A column for each value, one for all rare ones, and one for missing ones."""
 
-    kind: ClassVar[str] = "category"
+    kind = "category"
 
     def __init__(self, values: Values) -> None:
         from sklearn.preprocessing import OneHotEncoder
@@ -550,8 +546,8 @@ class CategoryEncoder(Encoder):
         self.one_hot = OneHotEncoder(
             min_frequency=least if rare > 1 else None, handle_unknown="infrequent_if_exist", dtype=np.float64
         ).fit(_column(values))
-        self.detail = f"{len(counts)} values" + (f" ({rare} rare)" if rare > 1 else "")
-        self.detail += f", {missing:,} missing" if missing else ""
+        values_and_rare = f"{len(counts)} values" + (f" ({rare} rare)" if rare > 1 else "")
+        self.detail = ", ".join(filter(None, (values_and_rare, _missing(missing))))
 
     def encode(self, values: Values) -> csr_array:
         """(n, d) ones at the values."""
@@ -571,16 +567,15 @@ def _column(values: Values) -> Values:
 class HashEncoder(Encoder):
     """A category with many values: each has one of a fixed number of columns."""
 
-    kind: ClassVar[str] = "category"
+    kind = "category"
 
     def __init__(self, values: Values) -> None:
         from sklearn.feature_extraction.text import HashingVectorizer
 
         known = _given(values)
         self.hashing = HashingVectorizer(n_features=HASHED, analyzer=_whole, norm=None, alternate_sign=False)
-        self.detail = f"{len(set(known.tolist())):,} values, hashed to {HASHED}"
-        missing = len(values) - len(known)
-        self.detail += f", {missing:,} missing" if missing else ""
+        hashed = f"{len(set(known.tolist())):,} values, hashed to {HASHED}"
+        self.detail = ", ".join(filter(None, (hashed, _missing(len(values) - len(known)))))
 
     def encode(self, values: Values) -> csr_array:
         """(n, d) a one at the hash of each value."""
@@ -598,7 +593,7 @@ def _whole(text: str | None) -> list[str]:
 class TextEncoder(Encoder):
     """The weights of words, in rows of length 1."""
 
-    kind: ClassVar[str] = "text"
+    kind = "text"
 
     def __init__(self, values: Values) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
@@ -625,7 +620,7 @@ class TextEncoder(Encoder):
 class VectorEncoder(Encoder):
     """A list of numbers in each row, such as an embedding, whose squares add up to 1 on average."""
 
-    kind: ClassVar[str] = "vector"
+    kind = "vector"
     plain = True
 
     def __init__(self, values: Doubles) -> None:

@@ -1,6 +1,7 @@
-"""What a caller says about a file of edges, and what was found in it."""
+"""What a caller says about a file of edges or of labels, and what was found in it."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
@@ -43,6 +44,24 @@ class Options:
     def _inside_abs(self) -> str | None:
         found = re.fullmatch(r"abs\((.+)\)", self.weight) if isinstance(self.weight, str) else None
         return found and found[1].strip()
+
+
+@dataclass(frozen=True)
+class LabelOptions:
+    """What the caller of `read_seeds` knows about a file of labels."""
+
+    node: Pick = None
+    label: Pick = None
+    probability: Pick = None
+    seed_weight: Pick = None  # a seed without a weight is certain
+    several: bool = False
+    unknown: str | Sequence[str] = ()
+    normalise_labels: bool = False
+    delimiter: str | None = None
+    header: bool | None = None
+    format: str | None = None
+    encoding: str | None = None
+    id: Pick = None  # as in `read_graph`, for labels in a file of a graph
 
 
 class Column(NamedTuple):

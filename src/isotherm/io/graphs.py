@@ -130,19 +130,8 @@ def read_graph(
     <Graph: 3 nodes, 2 edges, weighted>
     """
     options = Options(
-        directed,
-        source,
-        target,
-        weight,
-        delimiter,
-        header,
-        max_graph_memory,
-        id,
-        encoding,
-        thousands,
-        decimal,
-        neighbors_key,
-        edge_kind,
+        *(directed, source, target, weight, delimiter, header, max_graph_memory),
+        *(id, encoding, thousands, decimal, neighbors_key, edge_kind),
     )
     read = with_nodes(read_graph_file(path, options, format=format, progress=progress), nodes)
     LOGGER.info("%s: %s; %s", path, read.layout, read.graph)

@@ -8,7 +8,7 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from isotherm.choices import MissingName
@@ -17,7 +17,7 @@ from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.io.edges import is_one_file
 from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.file_layout import Layout, Options, Pick
+from isotherm.io.file_layout import LabelOptions, Layout, Options, Pick
 from isotherm.io.formats import FORMATS, format_of
 from isotherm.io.graphs import GraphFile, read_graph_file, with_nodes
 from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds_file, shifted_by
@@ -27,24 +27,6 @@ from isotherm.seeds import Seeds, as_seeds
 SHARED = ("delimiter", "header", "format", "encoding")  # parameters that edges and labels both have
 
 LOGGER = logging.getLogger("isotherm")
-
-
-@dataclass(frozen=True)
-class LabelOptions:
-    """What the caller knows about files of labels: the parameters of `read_seeds_file`."""
-
-    node: Pick = None
-    label: Pick = None
-    probability: Pick = None
-    seed_weight: Pick = None
-    several: bool = False
-    unknown: str | Sequence[str] = ()
-    normalise_labels: bool = False
-    delimiter: str | None = None
-    header: bool | None = None
-    format: str | None = None
-    encoding: str | None = None
-    id: Pick = None
 
 
 class MatchedLabels(NamedTuple):
@@ -147,34 +129,13 @@ def read_labelled(
         known = ", ".join(name for name, kind in FORMATS.items() if kind.labels is not None)
         raise FileError(f"{names[0]} holds no labels besides the graph, as {known} files do; give a file of seeds")
     options = LabelOptions(
-        node=node,
-        label=label,
-        probability=probability,
-        seed_weight=seed_weight,
-        several=several,
-        unknown=unknown,
-        normalise_labels=normalise_labels,
-        delimiter=labels_delimiter,
-        header=labels_header,
-        format=labels_format,
-        encoding=labels_encoding or encoding,
-        id=id,
+        *(node, label, probability, seed_weight, several, unknown, normalise_labels),
+        *(labels_delimiter, labels_header, labels_format, labels_encoding or encoding, id),
     )
     files = read_labels(names, options, others=_names(edges) if seeds is not None else ())
     how = Options(
-        directed,
-        source,
-        target,
-        weight,
-        delimiter,
-        header,
-        max_graph_memory,
-        id,
-        encoding,
-        thousands,
-        decimal,
-        neighbors_key,
-        edge_kind,
+        *(directed, source, target, weight, delimiter, header, max_graph_memory),
+        *(id, encoding, thousands, decimal, neighbors_key, edge_kind),
     )
     read = with_nodes(read_graph_file(edges, how, format=format, progress=progress), nodes)
     found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")
@@ -200,11 +161,10 @@ def read_labels(
     if [*names, *others].count(STANDARD) > 1:
         raise FileError("both files cannot be standard input: give the name of one of them")
     earlier = after if (options.node, options.label) == (None, None) else None
-    given = {field.name: getattr(options, field.name) for field in fields(options)}
-    later = {name: value for name, value in given.items() if name not in (*SHARED, "id")}
+    later = replace(options, delimiter=None, header=None, format=None, encoding=None, id=None)
     with _about_labels():
-        first = read_seeds_file(names[0], **given, after=earlier)
-        return [first, *(read_seeds_file(name, **later, after=first.layout) for name in names[1:])]
+        first = read_seeds_file(names[0], options, after=earlier)
+        return [first, *(read_seeds_file(name, later, after=first.layout) for name in names[1:])]
 
 
 def match_labels(

@@ -8,7 +8,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from itertools import chain
@@ -38,7 +38,9 @@ SIZE_LINE = re.compile(rb"(?m)^(?!%).*\S.*$")
 NUMERALS = b"0123456789+-.eE \t\r\n"
 BLANK, NEWLINE = b" \n"
 USUAL = ("A", "adj", "adjacency", "network", "W", "G")  # names of matrices in MATLAB
+NPZ_LABELS = ("labels", "label", "y")
 USUAL_LABELS = ("label", "labels", "y", "Y", "group", "class")
+MOST_SHOWN = 8
 HDF = b"\x89HDF"
 MAT_HEADER = 128  # bytes
 MAT_TYPES = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18)  # integers, floats and texts in the elements of MATLAB files
@@ -85,18 +87,22 @@ def npz_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, An
     positions among these.
     """
     with opened_npz(file, options.max_memory) as handle, np.load(handle, allow_pickle=False) as arrays:
-        names = [str(label)] if label is not None else ["labels", "label", "y"]
-        name = next((name for name in names if name in arrays.files), None)
-        if name is None:
-            shown = ", ".join(map(shorten, arrays.files[:8])) or "nothing"
-            message = "{path} has no array of labels named {names}, only {shown}; choose one with {label}"
-            facts = {"path": file.name, "names": " or ".join(names), "shown": shown, "label": Option("label")}
-            raise FileError(message, **facts)
+        name = _label_name(file.name, "array", NPZ_LABELS if label is None else (str(label),), arrays.files)
         labels, ids = arrays[name].ravel(), _node_ids(file.name, arrays)
         texts = arrays["label_names"].ravel() if "label_names" in arrays.files and label is None else None
     if len(labels) != len(ids):
         raise FileError(f"{file.name}: there are {len(labels)} {name}, but {len(ids)} nodes; save one for each node")
     return known_labels(file.name, name, labels, texts, ids), name
+
+
+def _label_name(path: str, kind: str, wanted: Sequence[str], there: Sequence[str]) -> str:
+    """The first wanted name that is there."""
+    name = next((name for name in wanted if name in there), None)
+    if name is None:
+        shown, names = ", ".join(map(shorten, there[:MOST_SHOWN])) or "nothing", " or ".join(wanted)
+        message = f"{{path}} has no {kind} of labels named {{names}}, only {{shown}}; choose one with {{label}}"
+        raise FileError(message, path=path, names=names, shown=shown, label=Option("label"))
+    return name
 
 
 def _node_ids(path: str, arrays: Any) -> NDArray[Any]:
@@ -277,7 +283,7 @@ def _check_entries(path: str, content: bytes, entries: int, width: int) -> None:
 def read_mat(file: Input, options: Options) -> tuple[Graph, Layout]:
     """A graph from a MATLAB file: its only square matrix, one named A or the like, or ``Problem.A`` of SuiteSparse."""
     variables = _variables(file, options)
-    square = {name: value for name, value in variables.items() if _is_square(value)}
+    square = {name: value for name, value in variables.items() if value.shape[0] == value.shape[1] > 1}
     name = next((name for name in USUAL if name in square), next(iter(square)) if len(square) == 1 else None)
     if name is None:
         found = ", ".join(map(shorten, square or variables)) or "nothing"
@@ -289,13 +295,7 @@ def read_mat(file: Input, options: Options) -> tuple[Graph, Layout]:
 def mat_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, Any], str]:
     """The labels of nodes in a MATLAB file, and the name of their variable; 0, -1 and NaN mean unknown."""
     variables = _variables(file, options)
-    names = USUAL_LABELS if label is None else (str(label),)
-    name = next((name for name in names if name in variables), None)
-    if name is None:
-        found = ", ".join(map(shorten, variables)) or "nothing"
-        message = "{path} has no variable of labels named {names}, only {found}; choose one with {label}"
-        facts = {"names": " or ".join(names), "found": found, "label": Option("label")}
-        raise FileError(message, path=file.name, **facts)
+    name = _label_name(file.name, "variable", USUAL_LABELS if label is None else (str(label),), list(variables))
     Budget(file.name, options.max_memory).check_bytes(8 * int(np.prod(variables[name].shape, dtype=np.float64)))
     return _mat_labels(file.name, name, variables[name]), name
 
@@ -398,10 +398,6 @@ def _parts(flags: int) -> int:
 
 def _is_matrix(value: Any) -> bool:
     return issparse(value) or (isinstance(value, np.ndarray) and value.ndim == 2 and value.dtype.kind in "biuf")
-
-
-def _is_square(value: Any) -> bool:
-    return value.shape[0] == value.shape[1] > 1
 
 
 def read_netset(file: Input, options: Options) -> tuple[Graph, Layout]:

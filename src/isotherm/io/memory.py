@@ -8,6 +8,7 @@ from pathlib import Path
 
 from isotherm.errors import Option
 from isotherm.files import FileError
+from isotherm.tables import size
 
 EDGE, WEIGHT, NODE = 80, 16, 120  # bytes while a graph is built, measured on tables of ten million edges
 CGROUPS = Path("/sys/fs/cgroup")
@@ -23,18 +24,18 @@ class Budget:
 
     def check(self, *, nodes: int = 0, edges: int = 0, weighted: bool = False) -> None:
         """Refuse a graph of this size if it does not fit."""
-        size = f"a graph of {nodes:,} nodes and {edges:,} edges"
-        self.check_bytes(nodes * NODE + edges * (EDGE + WEIGHT * weighted), size)
+        graph = f"a graph of {nodes:,} nodes and {edges:,} edges"
+        self.check_bytes(nodes * NODE + edges * (EDGE + WEIGHT * weighted), graph)
 
     def check_bytes(self, needed: int, what: str = "the unpacked content") -> None:
         """Refuse to hold so many bytes if they do not fit."""
         if self.limit is None or needed <= self.limit:
             return
-        limit = f"{_size(self.limit)} {'are allowed' if self.asked else 'are free'}"
+        limit = f"{size(self.limit)} {'are allowed' if self.asked else 'are free'}"
         message = "{path}: {what} needs about {needed} of memory, but only {limit}; "
         message += "raise {max_memory}" if self.asked else "use a machine with more, or check that the file is right"
         option = Option("max_graph_memory")
-        raise FileError(message, path=self.path, what=what, needed=_size(needed), limit=limit, max_memory=option)
+        raise FileError(message, path=self.path, what=what, needed=size(needed), limit=limit, max_memory=option)
 
 
 def joined(path: str, pieces: Iterable[bytes]) -> bytes:
@@ -93,7 +94,3 @@ def _address_space() -> Iterator[int]:
             with suppress(OSError, ValueError):
                 pages = int(Path("/proc/self/statm").read_text().split()[0])
                 yield (most - pages * os.sysconf("SC_PAGE_SIZE")) // 2  # libraries reserve more than they use
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"

@@ -23,7 +23,7 @@ DIRECTED = {"*edges": False, "*edgeslist": False, "*arcs": True, "*arcslist": Tr
 def read_pajek(file: Input, options: Options) -> tuple[Graph, Layout]:
     """A graph from a ``.net`` file; ids are the labels of its vertices if all have one and all differ, else numbers."""
     network = _Network(file, options)
-    for number, line in enumerate(network.lines(), start=1):
+    for number, line in enumerate(file.whole_text("cp1252").splitlines(), start=1):
         network.take(number, line.strip())
     return network.graph()
 
@@ -38,14 +38,6 @@ class _Network:
         self.section = ""
         self.arcs: list[tuple[int, int, float]] = []
         self.edges: list[tuple[int, int, float]] = []
-
-    def lines(self) -> list[str]:
-        """The lines of the file."""
-        try:
-            return joined(self.file.name, self.file.text()).decode().splitlines()
-        except UnicodeDecodeError:
-            message = "{path} is not UTF-8 text; say how it is written, as in {encoding}"
-            raise FileError(message, path=self.file.name, encoding=Option("encoding", "cp1252")) from None
 
     def take(self, number: int, line: str) -> None:
         """Read one line."""

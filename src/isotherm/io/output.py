@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from itertools import chain
 from pathlib import Path
@@ -19,7 +19,7 @@ import numpy as np
 
 from isotherm import files
 from isotherm.errors import Option
-from isotherm.files import STANDARD, FileError, check_folder, check_target, writing_folder
+from isotherm.files import STANDARD, FileError, FolderKind, check_target
 from isotherm.io.errors import need
 from isotherm.io.formats import Format, format_of
 from isotherm.io.streams import Progress
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 WRITABLE = ("csv", "tsv", "jsonl", "parquet", "arrow", "xlsx")
 SUFFIXES = ".csv, .tsv, .jsonl (these also with .gz or .zst), .parquet, .arrow or .xlsx"
-PARTS = "a folder of Parquet files"
 ZSTANDARD_LEVEL = 3  # gzip is as fast only at level 1
 FORMULA = r"^[=+\-@\t\r]"
 NUMBER = r"^[+-]?[0-9]+(\.[0-9]+)?$"
@@ -54,7 +53,7 @@ def write_rows(
     path
         The file, or ``-`` for standard output. Its suffix decides the format: CSV, TSV, JSON lines (each also with
         ``.gz`` or ``.zst``), Parquet, Arrow or Excel. A path that ends in ``/`` is a folder, into which one Parquet
-        file is written; see `writing_parts` for several.
+        file is written; see `PARTS` for several.
     batches
         At least one ``{name: values}``, all with the same names and types. Values are arrays, lists or polars Series of
         integers, real numbers or text; anything else is written as its text. None, NaN and masked entries are empty
@@ -80,7 +79,7 @@ def write_rows(
     """
     path = os.fspath(path)
     if path.endswith("/"):
-        with writing_parts(path, force=force) as draft:
+        with PARTS.writing(Path(path), force=force) as draft:
             part = draft / "part-0.parquet"
             return write_rows(part, batches, format="parquet", total=total, progress=progress)
     check_output(path, force=force, format=format)
@@ -128,18 +127,11 @@ def check_output(path: str | os.PathLike[str], *, force: bool = False, format: s
     check_target(path, force=force)
 
 
-def check_parts(path: str | os.PathLike[str], *, force: bool = False) -> None:
-    """Refuse a folder that `writing_parts` cannot write, before any work is done for it."""
-    check_folder(Path(path), PARTS, _has_parts, force=force)
-
-
-def writing_parts(path: str | os.PathLike[str], *, force: bool = False) -> AbstractContextManager[Path]:
-    """Make a hidden folder for Parquet files, each written by `write_rows`, that appears when it is complete."""
-    return writing_folder(Path(path), PARTS, _has_parts, force=force)
-
-
 def _has_parts(path: Path) -> bool:
     return path.is_dir() and all(each.suffix == ".parquet" for each in path.iterdir())
+
+
+PARTS = FolderKind("a folder of Parquet files", _has_parts)  # each written by `write_rows`
 
 
 def output_format(path: str, wanted: str | None = None) -> Format:

@@ -23,7 +23,7 @@ from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.packed import open_packed
-from isotherm.graphs.packed_writing import PackWriter, check_folder, writing_folder
+from isotherm.graphs.packed_writing import PACKED, PackWriter
 from isotherm.io.batches import EdgeBatch, ahead
 from isotherm.io.edges import found_files, opened_tables
 from isotherm.io.file_layout import Options, Pick
@@ -112,7 +112,7 @@ def pack_edges(
     """
     names = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
     goal = Path(output)
-    check_folder(goal, force=force)
+    PACKED.check(goal, force=force)
     files = _files_to_pack(names, format)
     weight = False if simple else weight
     others = [file for file in files if FORMATS[file.known.name].reader is not None]
@@ -124,11 +124,9 @@ def pack_edges(
         return open_packed(goal)
     memory = max(_usual_memory() if max_memory is None else max_memory, LEAST_MEMORY)
     options = Options(directed, source, target, weight, delimiter, header, None, None, encoding, thousands, decimal)
-    sources = _Sources(files, options)
-    meter = _Meter(progress)
-    survey = _surveyed(sources, memory, meter, simple=simple, directed=bool(directed))
-    _write(goal, sources, survey, memory, meter, simple=simple, directed=bool(directed), force=force)
-    meter.report(1.0)
+    plan = _Plan(files, options, _Meter(progress), memory, simple, bool(directed))
+    _write(goal, plan, _surveyed(plan), force=force)
+    plan.meter.report(1.0)
     return open_packed(goal)
 
 
@@ -144,20 +142,6 @@ def _files_to_pack(paths: Iterable[str], wanted: str | None) -> list[SourceFile]
         if name == STANDARD or (os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name))):
             raise FileError(f"{name}: edges are read twice to be packed, so they cannot come from a pipe; give a file")
     return found_files(names, wanted)
-
-
-class _Sources:
-    """Files of edges, to be read as often as they are needed."""
-
-    def __init__(self, files: list[SourceFile], options: Options) -> None:
-        self.files, self.options = files, options
-
-    def batches(self, meter: "_Meter") -> Iterator[tuple[SourceFile, EdgeBatch]]:
-        """All edges."""
-        for file, table in opened_tables(
-            self.files, self.options, lambda done, total: meter.report(done / (total or 1))
-        ):
-            yield from ((file, batch) for batch in ahead(table.batches))
 
 
 class _Meter:
@@ -180,6 +164,26 @@ class _Meter:
         left = seconds / done - seconds if done > 0.02 else 0.0
         text = f", about {left / 60:.0f} min left" if left >= 60 else f", about {left:.0f} s left" if left else ""
         self._progress(done, 1.0, f"{self._note}{text}")
+
+
+class _Plan(NamedTuple):
+    """What is packed, and how."""
+
+    files: list[SourceFile]
+    options: Options
+    meter: _Meter
+    memory: int  # bytes to use
+    simple: bool
+    directed: bool
+
+    def batches(self) -> Iterator[tuple[SourceFile, EdgeBatch]]:
+        """All edges, read anew at each call."""
+
+        def progress(done: int, total: int | None) -> None:
+            self.meter.report(done / (total or 1))
+
+        for file, table in opened_tables(self.files, self.options, progress):
+            yield from ((file, batch) for batch in ahead(table.batches))
 
 
 class MergedRows(NamedTuple):
@@ -289,30 +293,30 @@ def _merged(
     return MergedRows(np.diff(indptr), indices, weights)
 
 
-def _surveyed(sources: _Sources, memory: int, meter: _Meter, *, simple: bool, directed: bool) -> _Survey:
+def _surveyed(plan: _Plan) -> _Survey:
     """The first pass; it starts again if ids turn out to be of another kind."""
     kind = "small"
     while True:
         try:
-            return _pass_over(sources, numbering_of(kind, memory // 2), meter, mirrored=not simple and not directed)
+            return _pass_over(plan, numbering_of(kind, plan.memory // 2))
         except UnsuitableError as error:
             kind = error.kind
 
 
-def _pass_over(sources: _Sources, numbering: Numbering, meter: _Meter, *, mirrored: bool) -> _Survey:
-    meter.stage("numbering nodes", 0.0, 0.3)
+def _pass_over(plan: _Plan, numbering: Numbering) -> _Survey:
+    plan.meter.stage("numbering nodes", 0.0, 0.3)
     edges, kinds, mirror, sampler = 0, set[Any](), _Mirror(), _Sampler()
-    for file, batch in sources.batches(meter):
+    for file, batch in plan.batches():
         words = numbering.see(file, batch)
         edges += words.shape[1]
         kinds.add(None if batch.weight is None else batch.weight.dtype)
         sampler.add(words)
-        if mirrored:
+        if not plan.simple and not plan.directed:
             mirror.add(words, batch.weight)
     if not edges:
-        raise FileError(f"{sources.files[0].path} has no rows, so no edges")
+        raise FileError(f"{plan.files[0].path} has no rows, so no edges")
     numbering.finish()
-    warn_about_twins(sources.files[0].path, numbering.twins)
+    warn_about_twins(plan.files[0].path, numbering.twins)
     known = kinds - {None}
     weights = np.dtype(known.pop() if len(known) == 1 else np.float64) if known else None
     return _Survey(numbering, edges, weights, mirror.closed, numbering.ranks(sampler.all()))
@@ -368,61 +372,42 @@ def _scrambled(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return words ^ (words >> np.uint64(32))
 
 
-def _write(
-    goal: Path,
-    sources: _Sources,
-    survey: _Survey,
-    memory: int,
-    meter: _Meter,
-    *,
-    simple: bool,
-    directed: bool,
-    force: bool,
-) -> None:
+def _write(goal: Path, plan: _Plan, survey: _Survey, *, force: bool) -> None:
     """The second pass, and the rows."""
-    n = survey.numbering.n
-    check_size(n, directed)
-    one_way = directed or survey.both_ways
+    n, meter, memory = survey.numbering.n, plan.meter, plan.memory
+    check_size(n, plan.directed)
+    one_way = plan.directed or survey.both_ways
     entries = survey.edges * (1 if one_way else 2)
     itemsize = 8 + (0 if survey.weights is None else survey.weights.itemsize)
     each = 3 * itemsize + SORTING
     count = int(np.clip(-(-entries * each // (memory // 2)), 1, MOST_BUCKETS))
     _check_disk(goal, entries * itemsize + 40 * n)
-    with writing_folder(goal, force=force) as draft, ExitStack() as files:
+    with PACKED.writing(goal, force=force) as draft, ExitStack() as files:
         buckets = Buckets(draft, balanced_bounds(survey.sample, n, count), survey.weights)
         meter.stage(f"dealing edges to {len(buckets)} buckets", 0.3, 0.7)
-        _deal(sources, survey.numbering, buckets, meter, one_way=one_way, directed=directed, memory=memory)
+        _deal(plan, survey.numbering, buckets, one_way=one_way)
         meter.stage("sorting rows", 0.7, 1.0)
-        writer = files.enter_context(PackWriter(draft, directed=directed))
+        writer = files.enter_context(PackWriter(draft, directed=plan.directed))
         for number in range(len(buckets)):
-            writer.append(*buckets.rows(number, simple=simple, memory=memory))
+            writer.append(*buckets.rows(number, simple=plan.simple, memory=memory))
             meter.report((number + 1) / len(buckets))
         survey.numbering.store(writer)
         writer.finish()
 
 
-def _deal(
-    sources: _Sources,
-    numbering: Numbering,
-    buckets: Buckets,
-    meter: _Meter,
-    *,
-    one_way: bool,
-    directed: bool,
-    memory: int,
-) -> None:
+def _deal(plan: _Plan, numbering: Numbering, buckets: Buckets, *, one_way: bool) -> None:
     """Deal all edges, in portions of many batches: fewer and longer writes."""
-    most = min(memory // 2 // DEALT, 1 << 22)
+    most = min(plan.memory // 2 // DEALT, 1 << 22)
     held: list[tuple[NDArray[np.int32], NDArray[Any] | None]] = []
     rows = 0
-    for file, batch in sources.batches(meter):
+    for file, batch in plan.batches():
         held.append((numbering.positions(file, batch), _weights(batch.weight, len(batch.source), buckets.weights)))
         rows += len(batch.source)
         if rows >= most:
-            _deal_portion(held, buckets, one_way=one_way, directed=directed)
+            _deal_portion(held, buckets, one_way=one_way, directed=plan.directed)
             held, rows = [], 0
     if held:
-        _deal_portion(held, buckets, one_way=one_way, directed=directed)
+        _deal_portion(held, buckets, one_way=one_way, directed=plan.directed)
 
 
 def _weights(weight: NDArray[Any] | None, count: int, dtype: np.dtype[Any] | None) -> NDArray[Any] | None:

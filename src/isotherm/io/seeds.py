@@ -16,7 +16,7 @@ from isotherm.graphs.packed import PackedGraph
 from isotherm.io.batches import Batch, Table, checked_ids, missing_id
 from isotherm.io.columns import guessed_roles, picked_place, seed_roles
 from isotherm.io.errors import FileWarning, UnclearError, shorten
-from isotherm.io.file_layout import Column, Layout, Options, Pick
+from isotherm.io.file_layout import Column, LabelOptions, Layout, Options, Pick
 from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
 from isotherm.io.memory import Budget
 from isotherm.io.sniffing import is_number
@@ -26,6 +26,7 @@ from isotherm.io.text import blocks
 from isotherm.seeds.encoding import is_missing_word, is_none, normal_label
 
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl", "xlsx")
+ROLES = ("node", "label", "seed_weight", "probability")
 MOST_SHOWN = 5
 ROW = 300  # bytes of a row in memory
 INTEGER = re.compile(r"0|-?[1-9][0-9]*")
@@ -150,19 +151,10 @@ def read_seeds(
     >>> read_seeds(seeds)
     {'ann': 'left', 'eve': 'right'}
     """
-    read = read_seeds_file(
-        path,
-        node=node,
-        label=label,
-        probability=probability,
-        several=several,
-        unknown=unknown,
-        normalise_labels=normalise_labels,
-        delimiter=delimiter,
-        header=header,
-        format=format,
-        encoding=encoding,
+    options = LabelOptions(
+        *(node, label, probability, None, several, unknown, normalise_labels, delimiter, header, format, encoding)
     )
+    read = read_seeds_file(path, options)
     LOGGER.info("%s: %s; %d seeds", path, read.layout, len(read.seeds))
     if like is None:
         if read.unclear is not None:
@@ -174,51 +166,42 @@ def read_seeds(
 
 def read_seeds_file(
     path: str | os.PathLike[str],
+    options: LabelOptions = LabelOptions(),  # noqa: B008 - frozen
     *,
-    node: Pick = None,
-    label: Pick = None,
-    probability: Pick = None,
-    seed_weight: Pick = None,
-    several: bool = False,
-    unknown: str | Sequence[str] = (),
-    normalise_labels: bool = False,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    format: str | None = None,  # noqa: A002 - the name that the commands use
-    id: Pick = None,  # noqa: A002 - the name that the commands use
-    encoding: str | None = None,
     after: Layout | None = None,
 ) -> SeedsFile:
     """Read seeds as `read_seeds` does, and say which columns, header and delimiter were found.
 
-    ``seed_weight`` is the column of seed weights; a seed without a weight is certain. ``id`` is as in `read_graph`, for
-    labels in a file of a graph. ``after`` is the layout of an earlier file of seeds: columns of the same names are
-    taken here too, if this file has them.
+    ``after`` is the layout of an earlier file of seeds: columns of the same names are taken here too, if this file has
+    them.
     """
     path = os.fspath(path)
     if not os.path.isdir(path):
         Input(path).check()
-    known = format_of(path, format)
-    file = Input(path, known.compression, None, encoding)
+    known = format_of(path, options.format)
+    file = Input(path, known.compression, None, options.encoding)
     if FORMATS[known.name].labels is not None:
-        return _attribute_of_nodes(file, known.name, label, id, unknown, normalise=normalise_labels)
+        return _attribute_of_nodes(file, known.name, options)
     if known.name == "communities":
-        return SeedsFile(file.name, read_communities(file, several=several), Layout(known.name))
+        return SeedsFile(file.name, read_communities(file, several=options.several), Layout(known.name))
     if known.name not in TABLES:
         raise FileError(f"{file.name}: seeds are read from tables ({', '.join(TABLES)}), not from {known.name}")
-    picks = {"node": node, "label": label, "seed_weight": seed_weight, "probability": probability}
+    picks: dict[str, Pick] = {name: getattr(options, name) for name in ROLES}
     wanted = tuple(picks.values()) if after is None else tuple(after.names.values())
+    delimiter, header = options.delimiter, options.header
     table = open_table(file, known.name, rows="seeds", delimiter=delimiter, header=header, wanted=wanted)
     picks = picks if after is None else _picks_after(after, table, picks)
 
     def collected(rows: list[Row], layout: Layout) -> SeedsFile:
-        rows = _meant(file.name, without_minus_one(file.name, rows), unknown, normalise=normalise_labels)
-        weights = None if seed_weight is None else seed_weights(file.name, rows)
+        rows = without_minus_one(file.name, rows)
+        meant = _meant_labels(file.name, [row.label for row in rows], options)
+        rows = [row._replace(label=meant[row.label]) for row in rows if row.label in meant]
+        weights = None if options.seed_weight is None else seed_weights(file.name, rows)
         seeds: dict[Any, Any]
         if "probability" in layout.roles:
             seeds = distributions(file.name, rows)
         else:
-            seeds = label_sets(rows) if several else single_labels(file.name, rows)
+            seeds = label_sets(rows) if options.several else single_labels(file.name, rows)
         return SeedsFile(file.name, seeds, layout, weights)
 
     try:
@@ -261,14 +244,9 @@ def _by_values(
     return read(nodes[0])._replace(by_others=others_too, unclear=unclear if others_too else None)
 
 
-def _meant(path: str, rows: list[Row], unknown: str | Sequence[str], *, normalise: bool) -> list[Row]:
-    """Rows without labels that stand for a missing one, with a warning unless the caller listed them."""
-    meant = _meant_labels(path, [row.label for row in rows], unknown, normalise=normalise)
-    return [row._replace(label=meant[row.label]) for row in rows if row.label in meant]
-
-
-def _meant_labels(path: str, labels: list[Any], unknown: str | Sequence[str], *, normalise: bool) -> dict[Any, Any]:
-    """What each label means, without those that stand for a missing one."""
+def _meant_labels(path: str, labels: list[Any], options: LabelOptions) -> dict[Any, Any]:
+    """What each label means; those for a missing one are left out, with a warning unless the caller listed them."""
+    unknown = options.unknown
     words = {normal_label(word) for word in (unknown.split(",") if isinstance(unknown, str) else unknown)}
     labels = [label for label in labels if normal_label(label) not in words]
     missing = [label for label in labels if isinstance(label, str) and is_missing_word(label)]
@@ -284,23 +262,15 @@ def _meant_labels(path: str, labels: list[Any], unknown: str | Sequence[str], *,
         warn(FileWarning(message, path=path, count=count, names=names, remedy=remedy))
     if not labels:
         raise FileError(f"{path} has no seeds: every label is empty or means a missing one; fill some in")
-    return {label: normal_label(label) if normalise else label for label in labels}
+    return {label: normal_label(label) if options.normalise_labels else label for label in labels}
 
 
-def _attribute_of_nodes(
-    file: Input,
-    name: str,
-    label: Pick,
-    id: Pick,  # noqa: A002
-    unknown: str | Sequence[str],
-    *,
-    normalise: bool,
-) -> SeedsFile:
+def _attribute_of_nodes(file: Input, name: str, options: LabelOptions) -> SeedsFile:
     """Labels in a file of a graph."""
     reader = FORMATS[name].labels
     assert reader is not None
-    found, attribute = imported(reader)(file, Options(id=id), label)
-    meant = _meant_labels(file.name, list(found.values()), unknown, normalise=normalise)
+    found, attribute = imported(reader)(file, Options(id=options.id), options.label)
+    meant = _meant_labels(file.name, list(found.values()), options)
     seeds = {node: meant[label] for node, label in found.items() if label in meant}
     return SeedsFile(file.name, seeds, Layout(name, attribute=attribute))
 

@@ -116,6 +116,14 @@ class Input:
             raise FileError(f"{{path}} is {kind}; {remedy}", path=self.name, **facts)
         yield from without_marks(self.name, chain([start.removeprefix(BOM)], pieces))
 
+    def whole_text(self, usual: str) -> str:
+        """All of a text file; ``usual`` is an encoding to advise if it is not in UTF-8."""
+        try:
+            return joined(self.name, self.text()).decode()
+        except UnicodeDecodeError:
+            message = "{path} is not UTF-8 text; say how it is written, as in {encoding}"
+            raise FileError(message, path=self.name, encoding=Option("encoding", usual)) from None
+
     def content(self) -> bytes:
         """All of the content."""
         return joined(self.name, self.pieces())

@@ -213,7 +213,8 @@ def _readings(text: bytes, dialect: Dialect) -> Iterator[tuple[bytes, bool]]:
     if not (_blank_starts(text) or dialect.delimiter == " " or (dialect.commented and (b"#" in text or b"%" in text))):
         yield text, quoted
     if not quoted:
-        text = _tidied(text, dialect) if _odd_lines(text) else text
+        if _odd_lines(text):
+            text = (NO_ROW_OR_COMMENT if dialect.commented else NO_ROW).sub(b"", text)
         if not (dialect.commented and SIGNED.search(text)):
             yield _single_blanks(text) if dialect.delimiter == " " else text, True
 
@@ -226,10 +227,6 @@ def _blank_starts(text: bytes) -> bool:
 def _odd_lines(text: bytes) -> bool:
     """Whether a line begins like a comment or a blank line; ten times faster than to remove these."""
     return text[:1] in ODD_STARTS or ODD_LINE.search(text) is not None
-
-
-def _tidied(text: bytes, dialect: Dialect) -> bytes:
-    return (NO_ROW_OR_COMMENT if dialect.commented else NO_ROW).sub(b"", text)
 
 
 def _single_blanks(text: bytes) -> bytes:

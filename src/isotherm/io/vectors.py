@@ -38,81 +38,59 @@ class VectorsFile(NamedTuple):
     layout: Layout  # how the file is laid out
 
 
+@dataclass(frozen=True)
+class TableOptions:
+    """What the caller knows about a table; None for what is to be found out."""
+
+    id: Pick = None
+    text: Pick = None  # a column of texts, to be read in place of numbers: their words are weighted by TF-IDF
+    delimiter: str | None = None
+    header: bool | None = None
+    format: str | None = None
+    encoding: str | None = None
+
+
 def read_vectors(
     path: str | os.PathLike[str],
-    *,
-    id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,  # a column of texts, to be read in place of numbers: their words are weighted by TF-IDF
-    delimiter: str | None = None,
-    header: bool | None = None,
-    format: str | None = None,  # noqa: A002 - as in read_graph
-    encoding: str | None = None,
-) -> tuple[Any, list[Any] | None]:
-    r"""Read a table of vectors, and the ids of its rows (None if they are counted from 0).
+    options: TableOptions = TableOptions(),
+) -> VectorsFile:
+    r"""Read a table of vectors, and the ids of its rows.
 
     Parquet and Arrow files and JSON lines have a column of lists, or numeric columns. CSV, TSV and Excel files have
     numeric columns below a header. ``.npy`` has an array of two dimensions; ``.npz`` such an array, if it is named
     vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids; one
     named label, class or the like is left out.
 
-    Examples
-    --------
     >>> import tempfile
     >>> from pathlib import Path
     >>> table = Path(tempfile.mkdtemp()) / "table.csv"
     >>> _ = table.write_text("id,x,y\na,0,1\nb,2,3\n")
-    >>> read_vectors(table)
+    >>> read_vectors(table)[:2]
     (array([[0., 1.],
            [2., 3.]]), ['a', 'b'])
     """
-    read = read_vectors_file(
-        path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding
-    )
-    return read.vectors, read.ids
-
-
-def read_vectors_file(
-    path: str | os.PathLike[str],
-    *,
-    id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    format: str | None = None,  # noqa: A002 - as in read_graph
-    encoding: str | None = None,
-) -> VectorsFile:
-    """Read a table as `read_vectors` does, and say which columns were found."""
-    path = os.fspath(path)
-    opened = _opened(path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding)
+    opened = _opened(os.fspath(path), options)
     if isinstance(opened, VectorsFile):
         return opened
     file, kind, table = opened
-    return _from_table(file.name, kind, table, id, text)
+    return _from_table(file.name, kind, table, options.id, options.text)
 
 
-def _opened(
-    path: str,
-    *,
-    id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    format: str | None = None,  # noqa: A002 - as in read_graph
-    encoding: str | None = None,
-) -> VectorsFile | tuple[Input, str, Table]:
+def _opened(path: str, options: TableOptions) -> VectorsFile | tuple[Input, str, Table]:
     """An array that was read, or a table that was opened, with its file and format."""
     Input(path).check()
-    if format == "npz" or (format is None and path.lower().endswith(ARRAYS)):
-        for name, value in {"id": id, "text": text, "delimiter": delimiter, "header": header}.items():
-            if value is not None:
+    if options.format == "npz" or (options.format is None and path.lower().endswith(ARRAYS)):
+        for name in ("id", "text", "delimiter", "header"):
+            if getattr(options, name) is not None:
                 message = "{path} is an array, which has no columns with names; leave out {option}"
                 raise FileError(message, path=path, option=Option(name))
         return VectorsFile(_read_array(Input(path)), None, Layout(path[-3:].lower(), first_id=0))
-    known = format_of(path, format)
+    known = format_of(path, options.format)
     if known.name not in TABLES:
         raise FileError(f"{path}: a table of vectors is {', '.join(TABLES)}, npy or npz, not {known.name}")
-    file = Input(path, known.compression, None, encoding)
-    table = open_table(file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=(id, text))
+    file, wanted = Input(path, known.compression, None, options.encoding), (options.id, options.text)
+    delimiter, header = options.delimiter, options.header
+    table = open_table(file, known.name, rows="vectors", delimiter=delimiter, header=header, wanted=wanted)
     return file, known.name, table
 
 
@@ -155,24 +133,18 @@ class FeatureFile:
 def read_feature_file(
     path: str | os.PathLike[str],
     graph: Graph | None = None,  # its nodes tell which column has the ids, if no name does
-    *,
-    id: Pick = None,  # noqa: A002 - the name of the option
-    text: Pick = None,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    format: str | None = None,  # noqa: A002 - as in read_graph
-    encoding: str | None = None,
+    options: TableOptions = TableOptions(),
 ) -> FeatureFile:
     """Read a table of features, and find the column of ids; without one, rows are the nodes 0, 1, ..."""
     from isotherm.io.node_rows import id_place
 
-    path = os.fspath(path)
-    opened = _opened(path, id=id, text=text, delimiter=delimiter, header=header, format=format, encoding=encoding)
+    path, picks = os.fspath(path), {"id": options.id, "text": options.text}
+    opened = _opened(path, options)
     if isinstance(opened, VectorsFile):
         return FeatureFile(path, opened.vectors, list(range(opened.vectors.shape[0])), opened.layout)
     file, kind, table = opened
     columns = {_title(table.names, place): column for place, column in enumerate(_frame(table, None).iter_columns())}
-    picked, texts = (picked_place(file.name, table.names, pick, role) for pick, role in ((id, "id"), (text, "text")))
+    picked, texts = (picked_place(file.name, table.names, pick, role) for role, pick in picks.items())
     place = id_place(table.names, list(columns.values()), graph, taken={texts}) if picked is None else picked
     titles = list(columns)
     roles = {"id": None if place is None else Column(place + 1, table.names[place])}
@@ -188,10 +160,10 @@ def read_feature_file(
     return FeatureFile(file.name, columns, ids, layout, chosen)
 
 
-def read_node_ids(path: str | os.PathLike[str], *, id: Pick = None, encoding: str | None = None) -> list[Any]:  # noqa: A002
+def read_node_ids(path: str | os.PathLike[str], *, id: Pick = None) -> list[Any]:  # noqa: A002 - the name of the option
     """The ids in a table of nodes: of the column that its name tells, else of the first."""
     path = os.fspath(path)
-    opened = _opened(path, id=id, encoding=encoding)
+    opened = _opened(path, TableOptions(id=id))
     if isinstance(opened, VectorsFile):
         raise FileError(f"{path} is an array, which has no ids of nodes; give a table")
     file, _, table = opened

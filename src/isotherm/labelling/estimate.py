@@ -12,6 +12,7 @@ from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
 from isotherm.labelling.outcomes import needed_memory
 from isotherm.labelling.settings import Settings
+from isotherm.tables import size
 
 BASE = 150 << 20  # bytes of the process itself
 NODE = 80  # bytes for each node besides blocks and classes: degrees, scales, masks, codes
@@ -34,8 +35,8 @@ class Estimate:
     seconds: float  # about how long it takes; graphs on which solvers converge slowly take several times as long
 
     def __str__(self) -> str:
-        mapped = f", {_size(self.mapped)} mapped" if self.mapped else ""
-        return f"about {_size(self.memory)} of memory{mapped}, and {_duration(self.seconds)}"
+        mapped = f", {size(self.mapped)} mapped" if self.mapped else ""
+        return f"about {size(self.memory)} of memory{mapped}, and {_duration(self.seconds)}"
 
 
 def estimate_fit(
@@ -68,7 +69,7 @@ def estimate_fit(
     each = entries * (ENTRY + COLUMN * width * itemsize / 4) + rows * width * SWEEP
     seconds = iterations * each / kernels.thread_count(settings.solving.threads)
     seconds += CALIBRATION * graph.n_nodes * n_classes * (confidence and kept)
-    mapped = sum(size for size, _ in graph.manifest.files.values()) if isinstance(graph, PackedGraph) else 0
+    mapped = sum(file[0] for file in graph.manifest.files.values()) if isinstance(graph, PackedGraph) else 0
     return Estimate(int(memory), mapped, seconds)
 
 
@@ -83,8 +84,8 @@ def check_memory(graph: Graph, n_classes: int, settings: Settings, *, structure:
             "free some, or keep fewer scores with {max_memory}",
             classes=n_classes,
             nodes=graph.n_nodes,
-            needed=_size(estimate.memory),
-            free=_size(free),
+            needed=size(estimate.memory),
+            free=size(free),
             max_memory=Option("max_memory"),
         )
 
@@ -98,7 +99,3 @@ def _duration(seconds: float) -> str:
     if seconds < 0.1:
         return "less than 0.1 seconds"
     return f"{seconds:.2g} seconds" if seconds < 10 else f"{seconds:,.0f} seconds"
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"

@@ -8,7 +8,7 @@ says which parameter to raise.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NoReturn, Protocol
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,44 +47,6 @@ def raise_not_kept(name: str, seeds: Seeds, n_nodes: int, instead: str) -> NoRet
 def needed_memory(n_nodes: int, n_classes: int) -> int:
     """Bytes needed for temperatures, scores and probabilities."""
     return 3 * 8 * n_nodes * n_classes
-
-
-class Outcome(Protocol):
-    """What all outcomes have."""
-
-    several: ClassVar[bool]  # whether a node may have several labels
-
-    @property
-    def seeds(self) -> Seeds: ...  # noqa: D102 - documented above
-    @property
-    def solution(self) -> Solution: ...  # noqa: D102
-    @property
-    def kept(self) -> bool: ...  # noqa: D102
-    @property
-    def labels(self) -> Any: ...  # noqa: D102
-    @property
-    def reached(self) -> Mask: ...  # noqa: D102
-    @property
-    def temperatures(self) -> Floats: ...  # noqa: D102
-    @property
-    def scores(self) -> Floats: ...  # noqa: D102
-    @property
-    def groups(self) -> Ints | None: ...  # noqa: D102
-
-    def need_all(self, name: str) -> None:
-        """Raise `NotKeptError` if an attribute of this name needs temperatures that were not kept."""
-        ...
-
-    def margins(self) -> Doubles:
-        """(n,) how far the best score is above the second; 0 where unreached."""
-        ...
-
-    def ranked(self, position: int, shares: Doubles) -> list[tuple[int, float, float]]:
-        """Class numbers, temperatures and scores at a node, best score first.
-
-        If temperatures were not kept, ``shares`` replaces them: (K,) the summed shares of the seeds of each class.
-        """
-        ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,13 +69,13 @@ def label_remotely(
     again.
     """
     from isotherm.engines.session import restarting
-    from isotherm.io.output import check_parts, writing_parts
+    from isotherm.io.output import PARTS
 
     _check(graph, seeds, settings)
-    check_parts(target, force=force)
+    PARTS.check(Path(target), force=force)
 
     def attempt() -> RemoteLabels:
-        with writing_parts(target, force=force) as folder:
+        with PARTS.writing(Path(target), force=force) as folder:
             return _label(graph, seeds, settings, columns, folder.absolute(), progress)
 
     return restarting(attempt)
@@ -97,12 +97,7 @@ def _check(graph: PackedGraph, seeds: Seeds, settings: Settings) -> None:
 
 
 def _label(
-    graph: PackedGraph,
-    seeds: Seeds,
-    settings: Settings,
-    columns: Columns,
-    folder: Path,
-    progress: Progress | None,
+    graph: PackedGraph, seeds: Seeds, settings: Settings, columns: Columns, folder: Path, progress: Progress | None
 ) -> RemoteLabels:
     from isotherm.engines.cluster import DaskEngine
 
@@ -208,12 +203,7 @@ def _labeller(
 
 
 def _written(
-    remote: "RemoteSolution",
-    graph: PackedGraph,
-    labeller: _Labeller,
-    seeds: Seeds,
-    columns: Columns,
-    folder: Path,
+    remote: "RemoteSolution", graph: PackedGraph, labeller: _Labeller, seeds: Seeds, columns: Columns, folder: Path
 ) -> "list[_Written]":
     from isotherm.engines.session import ClusterError
 

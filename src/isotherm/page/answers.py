@@ -48,11 +48,7 @@ def state(session: Session) -> dict[str, Any]:
         "given": len(labels.given),
         "unlabelled": int((shown.codes < 0).sum()) if session.fitted is not None else 0,
         "classes": [
-            {
-                "name": None if label is None else _cut(label),
-                "nodes": int(counts[code]),
-                "seeds": per_class[label],
-            }
+            {"name": None if label is None else _cut(label), "nodes": int(counts[code]), "seeds": per_class[label]}
             for code, label in enumerate(classes)
         ],
         "order": [classes.index(label) for label in labels.order],

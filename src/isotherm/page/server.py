@@ -202,7 +202,7 @@ def _calls(session: Session) -> list[Route]:
         Route("/events", events),
         get("/state", lambda _: answers.state(session)),
         get("/map", positions),
-        get("/colours", lambda request: answers.colours(session, _asked(request, "since"))),
+        get("/colours", lambda request: answers.colours(session, _number(request.query_params.get("since", "")))),
         get("/edges", lambda _: answers.edges(session)),
         get("/names", lambda _: answers.names(session)),
         get("/node/{node:str}", about(answers.node)),
@@ -314,10 +314,6 @@ async def _in_thread(answer: Callable[..., Any], *arguments: Any) -> Any:
 def _number(text: str) -> int:
     """A number of a node, a class or a version; -1 if the text is none."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= DIGITS else -1
-
-
-def _asked(request: Request, name: str) -> int:
-    return _number(request.query_params.get(name, ""))
 
 
 def _refused(error: str, status: int) -> Response:

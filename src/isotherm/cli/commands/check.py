@@ -5,14 +5,13 @@ from typing import Annotated
 
 from isotherm.cli.inputs import Source, inputs_of, labels_inside, split_arguments
 from isotherm.cli.options import (
-    OUTPUT,
     VARIABLES,
     Fitting,
+    Json,
     Quiet,
     Strict,
     TableFormat,
-    at_least,
-    option,
+    number_option,
     output_option,
     positional,
 )
@@ -20,8 +19,6 @@ from isotherm.cli.outputs import check_report, check_targets, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
-
-__all__ = ["EXAMPLES", "USAGE", "check"]
 
 USAGE = "isotherm check [OPTIONS] EDGES [SEEDS]\n       isotherm check [OPTIONS] MODEL"
 EXAMPLES = f"""{VARIABLES}
@@ -41,16 +38,9 @@ def check(
         positional("A graph and its known labels, which may be in the same file; or a saved MODEL of classify --save."),
     ],
     number: Annotated[
-        int | None,
-        option(
-            "How many seeds; by default all for which another class is more probable.",
-            "N",
-            name=("--number", "-n"),
-            validator=at_least(1),
-            group=OUTPUT,
-        ),
+        int | None, number_option("How many seeds; by default all for which another class is more probable.")
     ] = None,
-    json: Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)] = False,
+    json: Json = False,
     output: Annotated[str | None, output_option("Write a table: node, label, guess, confidence, doubt.")] = None,
     table: TableFormat = TableFormat(),  # noqa: B008 - frozen
     quiet: Quiet = False,

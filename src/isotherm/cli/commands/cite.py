@@ -1,7 +1,5 @@
 """``isotherm cite``: what to cite, in BibTeX."""
 
-__all__ = ["EXAMPLES", "cite"]
-
 EXAMPLES = """Examples:
 
   isotherm cite

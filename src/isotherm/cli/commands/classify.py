@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
     from isotherm.study.splits import HiddenAccuracy
 
-__all__ = ["EXAMPLES", "USAGE", "classify"]
-
 USAGE = "isotherm classify [OPTIONS] EDGES [SEEDS]"
 EXAMPLES = f"""{VARIABLES}
 

@@ -2,32 +2,31 @@
 
 from typing import Annotated
 
-from cyclopts import Group
-
 from isotherm.cli.inputs import known_besides, read_files
 from isotherm.cli.options import (
-    OPTIONS,
+    HIDING,
     OUTPUT,
     VARIABLES,
     Edges,
     FeatureOptions,
     Fitting,
     Force,
+    Fraction,
+    IgnoreMissing,
     Labels,
+    Latex,
     Quiet,
+    RandomState,
     Reading,
+    Runs,
     Strict,
     TableFormat,
-    at_least,
-    between,
     option,
 )
 from isotherm.cli.outputs import check_targets, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import LABELS, UsageError, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
-
-__all__ = ["EXAMPLES", "compare"]
 
 EXAMPLES = f"""{VARIABLES}
 
@@ -37,7 +36,6 @@ Examples:
   isotherm compare edges.csv labels.csv --fraction 0.7 --plot methods.png
   isotherm compare edges.csv labels.csv --no-peers --json -o draws.csv
 """
-HIDING = Group("Hiding labels", sort_key=1)
 
 
 def compare(
@@ -45,14 +43,12 @@ def compare(
     labels: Labels,
     /,
     *,
-    fraction: Annotated[
-        float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
-    ] = 0.5,
-    runs: Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)] = 10,
-    random_state: Annotated[int, option("Seed of the random draws.", "N", validator=at_least(0), group=HIDING)] = 0,
+    fraction: Fraction = 0.5,
+    runs: Runs = 10,
+    random_state: RandomState = 0,
     no_peers: Annotated[bool, option("Compare only the rules and evidence of Isotherm.", group=HIDING)] = False,
     json: Annotated[bool, option("Print the scores as JSON.", group=OUTPUT)] = False,
-    latex: Annotated[bool, option("Print the table of methods in LaTeX.", group=OUTPUT)] = False,
+    latex: Latex = False,
     output: Annotated[
         str | None, option("File for a table of all draws.", "FILE", name=("--output", "-o"), group=OUTPUT)
     ] = None,
@@ -60,7 +56,7 @@ def compare(
     force: Force = False,
     quiet: Quiet = False,
     strict: Strict = False,
-    ignore_missing_seeds: Annotated[bool, option("Ignore labels that are not in the graph.", group=OPTIONS)] = False,
+    ignore_missing_seeds: IgnoreMissing = False,
     table: FeatureOptions = FeatureOptions(),  # noqa: B008 - frozen
     reading: Reading = Reading(),  # noqa: B008 - frozen
 ) -> None:

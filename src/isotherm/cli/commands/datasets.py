@@ -9,8 +9,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, in_options
 from isotherm.cli.terminal.process import exit_cleanly
 
-__all__ = ["EXAMPLES", "datasets"]
-
 EXAMPLES = """Examples:
 
   isotherm datasets list

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
     from isotherm.paper.figure1 import Result
 
-__all__ = ["EXAMPLES", "demo"]
-
 EXAMPLES = """Examples:
 
   isotherm demo

@@ -2,36 +2,36 @@
 
 from typing import Annotated, Literal
 
-from cyclopts import Group
-
 from isotherm.cli.inputs import connect_to_cluster, known_besides, labels_inside, read_files
 from isotherm.cli.options import (
-    OPTIONS,
+    HIDING,
     OUTPUT,
     VARIABLES,
     Edges,
     FeatureOptions,
     Fitting,
     Force,
+    Fraction,
+    IgnoreMissing,
     LabelsOrInside,
+    Latex,
     OutputFormat,
     Quiet,
+    RandomState,
     Reading,
     Rule,
+    Runs,
     Solving,
     Strict,
     TableFormat,
-    at_least,
-    between,
     leave_out,
     option,
+    output_option,
 )
 from isotherm.cli.outputs import check_targets, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import LABELS, UsageError, option_name, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
-
-__all__ = ["EXAMPLES", "USAGE", "evaluate"]
 
 USAGE = "isotherm evaluate [OPTIONS] EDGES [LABELS]"
 EXAMPLES = f"""{VARIABLES}
@@ -43,7 +43,6 @@ Examples:
   isotherm evaluate edges.csv labels.csv --fraction 0.7 --plot rules.png
   isotherm evaluate edges.csv labels.csv --fraction 0.7 --rule balanced --json
 """
-HIDING = Group("Hiding labels", sort_key=1)
 
 
 def evaluate(
@@ -51,35 +50,24 @@ def evaluate(
     labels: LabelsOrInside = None,
     /,
     *,
-    fraction: Annotated[
-        float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
-    ] = 0.01,
+    fraction: Fraction = 0.01,
     policy: Annotated[
         Literal["uniform", "degree", "balanced"], option("How the shown labels are drawn.", "NAME", group=HIDING)
     ] = "uniform",
-    runs: Annotated[int, option("Number of draws.", "N", validator=at_least(1), group=HIDING)] = 10,
-    random_state: Annotated[int, option("Seed of the random draws.", "N", validator=at_least(0), group=HIDING)] = 0,
+    runs: Runs = 10,
+    random_state: RandomState = 0,
     rule: Annotated[tuple[Rule, ...], option("A rule to score; may be repeated; by default all.", "NAME")] = (),
     per_class: Annotated[bool, option("Print the scores of each class, for the best rule.", group=OUTPUT)] = False,
     confusion: Annotated[bool, option("Print the confusion matrix of the best rule.", group=OUTPUT)] = False,
     json: Annotated[bool, option("Print JSON, with the scores of each draw.", group=OUTPUT)] = False,
-    latex: Annotated[bool, option("Print the table of rules in LaTeX.", group=OUTPUT)] = False,
-    output: Annotated[
-        str | None,
-        option(
-            "Write a table with a row for each rule and draw.",
-            "FILE",
-            name=("--output", "-o"),
-            allow_leading_hyphen=True,
-            group=OUTPUT,
-        ),
-    ] = None,
+    latex: Latex = False,
+    output: Annotated[str | None, output_option("Write a table with a row for each rule and draw.")] = None,
     output_format: OutputFormat = None,
     plot: Annotated[str | None, option("Draw scores and confidence: .png, .pdf or .svg.", "FILE", group=OUTPUT)] = None,
     force: Force = False,
     quiet: Quiet = False,
     strict: Strict = False,
-    ignore_missing_seeds: Annotated[bool, option("Ignore labels that are not in the graph.", group=OPTIONS)] = False,
+    ignore_missing_seeds: IgnoreMissing = False,
     table: FeatureOptions = FeatureOptions(),  # noqa: B008 - frozen
     solving: Solving = Solving(),  # noqa: B008 - frozen
     reading: Reading = Reading(),  # noqa: B008 - frozen

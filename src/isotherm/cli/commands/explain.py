@@ -7,11 +7,13 @@ from isotherm.cli.options import (
     OUTPUT,
     VARIABLES,
     Fitting,
+    Json,
     Quiet,
     Strict,
     TableFormat,
     at_least,
     leave_out,
+    number_option,
     option,
     output_option,
     positional,
@@ -19,8 +21,6 @@ from isotherm.cli.options import (
 from isotherm.cli.outputs import check_report, check_targets, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError
-
-__all__ = ["EXAMPLES", "USAGE", "explain"]
 
 USAGE = "isotherm explain [OPTIONS] EDGES SEEDS NODES...\n       isotherm explain [OPTIONS] MODEL NODES..."
 EXAMPLES = f"""{VARIABLES}
@@ -33,6 +33,7 @@ Examples:
   isotherm explain model.npz dan eve -o shares.csv
 """
 SEEDS, PATHS = 10, 3  # what people see by default
+PATHS_SHOWN = f"For how many of them the strongest path is shown; by default {PATHS}."
 
 
 def explain(
@@ -40,25 +41,10 @@ def explain(
         str, positional("A graph and its known labels, or a saved MODEL of classify --save; then nodes.")
     ],
     number: Annotated[
-        int | None,
-        option(
-            f"How many seeds; by default {SEEDS}, or all with --json or --output.",
-            "N",
-            name=("--number", "-n"),
-            validator=at_least(1),
-            group=OUTPUT,
-        ),
+        int | None, number_option(f"How many seeds; by default {SEEDS}, or all with --json or --output.")
     ] = None,
-    paths: Annotated[
-        int | None,
-        option(
-            f"For how many of them the strongest path is shown; by default {PATHS}.",
-            "N",
-            validator=at_least(0),
-            group=OUTPUT,
-        ),
-    ] = None,
-    json: Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)] = False,
+    paths: Annotated[int | None, option(PATHS_SHOWN, "N", validator=at_least(0), group=OUTPUT)] = None,
+    json: Json = False,
     output: Annotated[str | None, output_option("Write a table: node, seed, label, share.")] = None,
     table: TableFormat = TableFormat(),  # noqa: B008 - frozen
     quiet: Quiet = False,

@@ -3,14 +3,7 @@
 import os
 from typing import Annotated
 
-from isotherm.cli.inputs import (
-    classifier_of,
-    connect_to_cluster,
-    contents_of,
-    known_besides,
-    read_files,
-    read_unseeded,
-)
+from isotherm.cli.inputs import classifier_of, connect_to_cluster, contents_of, known_besides, read_files, read_unseeded
 from isotherm.cli.options import (
     OUTPUT,
     UNSEEDED,
@@ -29,8 +22,6 @@ from isotherm.cli.options import (
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, option_name, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
-
-__all__ = ["EXAMPLES", "USAGE", "explore"]
 
 USAGE = "isotherm explore [OPTIONS] EDGES [SEEDS]"
 EXAMPLES = f"""{VARIABLES}
@@ -86,20 +77,15 @@ def explore(
             with usage_errors(culprit="standard input" if seeds == "-" else seeds):
                 known = certain_seeds(files.seeds, graph)
         contents = contents_of(graph, features, edges, fitting, title)
-        log = log or _log_of(edges if seeds is None else seeds)
+        beside = edges if seeds is None else seeds
+        log = log or ("isotherm-explore.log" if beside == "-" else f"{beside}.explore.log")
         name = "standard input" if edges == "-" else os.path.basename(edges)
         job.say(f"{graph!r}")
         with exit_cleanly(), usage_errors():
             connect_to_cluster(fitting.solving)
             clf = classifier_of(fitting, known.values())
             options = PageOptions(
-                port=port,
-                browser=not no_browser,
-                log=log,
-                name=name,
-                source=source,
-                known=besides,
-                contents=contents,
+                port=port, browser=not no_browser, log=log, name=name, source=source, known=besides, contents=contents
             )
             open_page(graph, known, clf, options)
 
@@ -113,8 +99,3 @@ def _check(fitting: Fitting, seeds: str | None) -> None:
             raise UsageError(
                 f"{option_name(name)} is about seeds: name their file after the edges, or {leave_out(name)}"
             )
-
-
-def _log_of(path: str) -> str:
-    """The default log for a file of seeds or edges."""
-    return "isotherm-explore.log" if path == "-" else f"{path}.explore.log"

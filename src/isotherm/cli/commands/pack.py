@@ -18,8 +18,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly, hidden_panics
 
-__all__ = ["EXAMPLES", "USAGE", "pack"]
-
 USAGE = "isotherm pack [OPTIONS] EDGES... --output GRAPH.iso"
 EXAMPLES = f"""{VARIABLES}
 

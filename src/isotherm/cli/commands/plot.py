@@ -9,8 +9,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
 
-__all__ = ["EXAMPLES", "plot"]
-
 EXAMPLES = f"""{VARIABLES}
 
 Examples:

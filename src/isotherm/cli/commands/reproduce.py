@@ -7,8 +7,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, in_options, say
 from isotherm.cli.terminal.process import exit_cleanly
 
-__all__ = ["EXAMPLES", "USAGE", "reproduce"]
-
 USAGE = "isotherm reproduce [OPTIONS] [NAMES...]"
 EXAMPLES = """Examples:
 

@@ -14,9 +14,9 @@ from isotherm.cli.options import (
     Quiet,
     Strict,
     TableFormat,
-    at_least,
     changed_options,
     leave_out,
+    number_option,
     option,
     positional,
 )
@@ -24,8 +24,6 @@ from isotherm.cli.outputs import check_targets, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
-
-__all__ = ["EXAMPLES", "USAGE", "suggest"]
 
 USAGE = "isotherm suggest [OPTIONS] EDGES [SEEDS]\n       isotherm suggest [OPTIONS] MODEL"
 EXAMPLES = f"""{VARIABLES}
@@ -46,12 +44,9 @@ def suggest(
     *names: Annotated[
         str, positional("A graph and its known labels, if there are any; or a saved MODEL of classify --save.")
     ],
-    number: Annotated[
-        int, option("How many nodes.", "N", name=("--number", "-n"), validator=at_least(1), group=OUTPUT)
-    ] = 10,
+    number: Annotated[int, number_option("How many nodes.")] = 10,
     strategy: Annotated[
-        SuggestPolicy | None,
-        option("What makes a node worth labelling, by default diverse", "NAME", group=OUTPUT),
+        SuggestPolicy | None, option("What makes a node worth labelling, by default diverse", "NAME", group=OUTPUT)
     ] = None,
     label: Annotated[
         str | None,

@@ -20,8 +20,6 @@ from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import usage_errors
 from isotherm.tables import counted
 
-__all__ = ["EXAMPLES", "update"]
-
 EXAMPLES = f"""{VARIABLES}
 
 Examples:

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from isotherm.insight.doubt import DoubtfulSeeds
     from isotherm.insight.explanation import Explanation
 
-__all__ = ["NodeReport", "doubt_columns", "explained_nodes", "matching_nodes", "share_columns", "sheet_columns"]
-
 MOST_SEARCHED = 1_000_000  # nodes among which a similar name is looked for
 MOST_COMPARED = 20_000  # names that are searched for similar ones
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from isotherm.study.evaluation import Evaluation
     from isotherm.study.scores import Scores
 
-__all__ = ["check_picture", "draw_comparison", "draw_evaluation"]
-
 SUFFIXES = (".png", ".pdf", ".svg")
 BLUE, RED, PALE = "#2b5c8a", "#b2182b", "#bfd3e6"
 FIGURES = {"macro_f1": ("macro-F1", BLUE, "o", -0.17), "accuracy": ("accuracy", RED, "s", 0.17)}  # offset in a row last

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from isotherm.study.evaluation import Evaluation
     from isotherm.study.scores import Scores
 
-__all__ = ["ScoreTable", "comparison_json", "comparison_text", "confusion", "evaluation_json", "evaluation_text"]
-
 TITLES = {"macro_f1": "macro-F1", "micro_f1": "micro-F1", "accuracy": "accuracy", "calibration_error": "ECE"}
 MOST_MISTAKES = 20
 MOST_COLUMNS = 200
@@ -29,24 +27,12 @@ LATEX_SIGNS["^"] = r"\textasciicircum{}"
 
 
 class ScoreTable(NamedTuple):
-    """Scores of rules or methods by name, shown in several ways.
+    """Scores of rules or methods by name, shown in several ways."""
 
-    Attributes
-    ----------
-    kind
-        What is scored: "rule" or "method".
-    scores
-        The scores by name.
-    best
-        The name to mark.
-    figures
-        The attributes of `Scores` to show.
-    """
-
-    kind: str
-    scores: "Mapping[str, Scores]"
-    best: str
-    figures: tuple[str, ...]
+    kind: str  # what is scored: "rule" or "method"
+    scores: "Mapping[str, Scores]"  # by name
+    best: str  # the name to mark
+    figures: tuple[str, ...]  # the attributes of `Scores` to show
 
     @classmethod
     def of_rules(cls, found: "Evaluation") -> "ScoreTable":
@@ -91,7 +77,7 @@ class ScoreTable(NamedTuple):
         lines = [_latex_line([self.kind, *(TITLES[name] for name in measured)]), r"\midrule"]
         for name, each in self.scores.items():
             cells = [_latex_cell(getattr(each, figure), bold=name == self.best) for figure in measured]
-            title = _latex_text(name)
+            title = "".join(LATEX_SIGNS.get(sign, sign) for sign in name)
             lines.append(_latex_line([rf"\textbf{{{title}}}" if name == self.best else title, *cells]))
         start = rf"\begin{{tabular}}{{l{'r' * len(measured)}}}"
         return "\n".join([start, r"\toprule", *lines, r"\bottomrule", r"\end{tabular}"])
@@ -247,10 +233,6 @@ def _cell(values: "Doubles") -> str:
 
 def _listed(values: "Doubles") -> list[float | None]:
     return [None if math.isnan(value) else value for value in values.tolist()]
-
-
-def _latex_text(text: str) -> str:
-    return "".join(LATEX_SIGNS.get(sign, sign) for sign in text)
 
 
 def _latex_line(cells: list[str]) -> str:

@@ -12,8 +12,6 @@ from isotherm.tables import aligned, bar, counted, shown
 if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
 
-__all__ = ["Summary"]
-
 MOST_CLASSES = 20  # in the table; the JSON has all
 
 

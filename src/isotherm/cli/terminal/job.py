@@ -10,24 +10,17 @@ from typing import Any
 from isotherm.cli.terminal.messages import WarnedError, in_options, say
 from isotherm.cli.terminal.process import exit_at_once
 
-__all__ = ["Bar", "Job"]
-
 
 class Job:
     """What all commands have in common: ``with Job(quiet=quiet, strict=strict) as job``.
 
     Within the job, signals end the process at once, except while `isotherm.cli.terminal.process.exit_cleanly` is on.
     Warnings are collected, and printed unless the job is quiet. A strict job that had any ends with `WarnedError`.
-
-    Attributes
-    ----------
-    warnings
-        The sentences of all warnings so far.
     """
 
     def __init__(self, *, quiet: bool = False, strict: bool = False) -> None:
         self.quiet, self.strict = quiet, strict
-        self.warnings: list[str] = []
+        self.warnings: list[str] = []  # the sentences of all so far
         self._seconds: dict[str, float] = {}
         self._began = time.perf_counter()
         self._has_bars = not quiet and sys.stderr.isatty()

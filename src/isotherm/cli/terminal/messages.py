@@ -11,19 +11,6 @@ from isotherm.errors import Option, Worded, worded
 if TYPE_CHECKING:
     from cyclopts import CycloptsError
 
-__all__ = [
-    "LABELS",
-    "OUTPUT",
-    "ChoiceError",
-    "UsageError",
-    "WarnedError",
-    "in_options",
-    "option_name",
-    "say",
-    "usage_errors",
-    "usage_sentence",
-]
-
 Spellings: TypeAlias = Mapping[Option, str]
 """Parameters whose option has another name; in general ``max_iter`` is ``--max-iter``."""
 
@@ -105,13 +92,7 @@ def _spelled(option: Option, spellings: Spellings) -> str:
 def usage_errors(spellings: Spellings = COMMON, culprit: str | None = None) -> Iterator[None]:
     """Turn errors of the library into a UsageError.
 
-    Parameters
-    ----------
-    spellings
-        How options are spelled here.
-    culprit
-        The file to blame for a ValueError or TypeError that does not name it. Without a culprit, only errors that are
-        worded for users become a UsageError.
+    A ValueError or TypeError that is not worded for users becomes one only if there is a file to blame, the culprit.
     """
     from isotherm.io import FileError, UnclearError
 

@@ -24,8 +24,6 @@ from typing import Any
 from isotherm.cli.terminal.messages import ChoiceError, WarnedError, in_options, say, usage_sentence
 from isotherm.errors import Worded
 
-__all__ = ["exit_at_once", "exit_cleanly", "handle_signals", "hidden_panics", "reuse_memory", "run"]
-
 FINE, INTERNAL, BAD_INPUT, WARNED, STOPPED = 0, 1, 2, 3, 130
 STOPPED_BY = 128  # plus the number of a signal
 OPTIONAL_PACKAGES = ("cyclopts", "rich", "polars", "zstandard", "matplotlib", "pooch")
@@ -120,12 +118,13 @@ def _dispatch(tokens: list[str]) -> int:
         say("isotherm: the command line needs cyclopts: pip install 'isotherm[cli]'")
         return BAD_INPUT
     from isotherm.cli.app import app, run_command
-    from isotherm.cli.old_names import renamed
 
     try:
         if os.environ.get("ISOTHERM_THREADS"):
-            _check_threads()
-        run_command(renamed(tokens))
+            from isotherm import kernels
+
+            kernels.thread_count()  # refuses a wrong number before it is taken as the default of an option
+        run_command(tokens)
     except ChoiceError as choice:
         command = shlex.join(["isotherm", *tokens])
         say(f"isotherm: {choice}{command} {choice.options}")
@@ -140,13 +139,6 @@ def _dispatch(tokens: list[str]) -> int:
     if sys.stdout is not None:
         sys.stdout.flush()
     return FINE
-
-
-def _check_threads() -> None:
-    """Refuse a wrong number of threads before it is taken as the default of an option."""
-    from isotherm import kernels
-
-    kernels.thread_count()
 
 
 def _failed(error: Exception) -> int:
