@@ -73,9 +73,9 @@ class Structure:
         """Rows of the spectrum, of length 1, and rows of the degree."""
         if self._found is None:
             rows = spectral_features(self.graph, options)
-            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
             some = lengths > np.sqrt(np.finfo(rows.dtype).eps) * lengths.max(initial=0)  # shorter ones are noise
-            rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=some)
+            rows *= np.divide(1, lengths, out=np.zeros_like(lengths), where=some)[:, None]
             self._found = rows, degree_features(self.graph)
         return self._found
 
@@ -141,9 +141,11 @@ class _Spectrum:
         """Blocks of random signs, and a constant first column."""
         colours = distinct_colours(self.graph)
         count = min(blocks, -(-len(colours) // COLUMNS))
-        bits = np.unpackbits(colours.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
-        signs = np.hsplit(bits, 64 // COLUMNS)[:count]
-        x = [self.average.block(2 * part.astype(self.dtype) - 1) for part in signs]
+        drawn = np.ascontiguousarray(colours.astype("<u8").view(np.uint8).reshape(-1, 8)[:, : count * COLUMNS // 8])
+        signs = np.unpackbits(drawn, axis=1).view(np.int8)
+        signs += signs
+        signs -= 1
+        x = [self.average.block(part) for part in np.hsplit(signs, count)]
         x[0][:, 0] = 1
         return x
 
