@@ -40,7 +40,7 @@ def colour_nodes(graph: "Graph") -> Words:
         colours = mixed(refined[: len(colours)] + np.uint64(3) * refined[len(colours) :]) if graph.directed else refined
         some = np.sort(colours[_drawn(colours)])
         before, kinds = kinds, 1 + int(np.count_nonzero(some[1:] != some[:-1]))
-        if kinds < GROWTH * before or GROWTH * kinds > len(some):  # or hardly two nodes have the same
+        if kinds < GROWTH * before:
             break
     return colours
 
