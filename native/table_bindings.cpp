@@ -92,6 +92,15 @@ void define_tables_of(nb::module_& m) {
         nb::arg("shares").noconvert(), nb::arg("slopes").noconvert(), nb::arg("covariance").noconvert(),
         nb::arg("bias").noconvert(), nb::arg("lapse"), nb::arg("out").noconvert(), nb::arg("threads"));
 
+  m.def("odds_of",
+        [](Block<const T> chances, Vector<const double> shares, double least, double limit, Block<float> out,
+           int threads) {
+          const Unlocked unlocked;
+          odds_of<T>(table<T>(chances), shares.data(), least, limit, out.data(), threads);
+        },
+        nb::arg("chances").noconvert(), nb::arg("shares").noconvert(), nb::arg("least"), nb::arg("limit"),
+        nb::arg("out").noconvert(), nb::arg("threads"));
+
   m.def("log_odds",
         [](Block<const T> logits, Vector<const double> shares, double limit, Block<T> out, int threads) {
           const Unlocked unlocked;
@@ -112,6 +121,14 @@ void define_tables_of(nb::module_& m) {
 }
 
 void define_tables(nb::module_& m) {
+  m.def("decide",
+        [](Block<const double> chances, Vector<const double> weights, Vector<const double> factors, double most,
+           double tie, Vector<int64_t> best, int threads) {
+          const Unlocked unlocked;
+          decide(table<double>(chances), weights.data(), factors.data(), most, tie, best.data(), threads);
+        },
+        nb::arg("chances").noconvert(), nb::arg("weights").noconvert(), nb::arg("factors").noconvert(),
+        nb::arg("most"), nb::arg("tie"), nb::arg("best").noconvert(), nb::arg("threads"));
   define_tables_of<float>(m);
   define_tables_of<double>(m);
   define_placing<float, float>(m);

@@ -231,42 +231,79 @@ double logits_beside_seeds(const Calibration& model, const Surroundings& near, i
   return variance;
 }
 
-// The same for any other node. Its fourth kind of evidence is equal to the first, and the fifth is 0, so there are only
-// two, the logarithm and the difference. What is equal for all classes is left out.
-template <class T>
-ISOTHERM_INLINE inline double logits_elsewhere(const Calibration& model, double d, const T* row, int64_t columns, double* evidence,
-                        double* logits) {
-  const double root = std::sqrt(d), factors[kMostKinds][2] = {{1, 0}, {0, 1}, {0, root}, {1, 0}, {0, 0}};
-  double slope[2] = {}, covariance[3] = {};
-  for (int64_t k = 0; k < model.kinds; ++k) {
-    for (int64_t x = 0; x < 2; ++x) slope[x] += model.slopes[k] * factors[k][x];
-    for (int64_t l = 0; l < model.kinds; ++l)
-      for (int64_t x = 0; x < 3; ++x)
-        covariance[x] += model.covariance[k * model.kinds + l] * factors[k][x / 2] * factors[l][(x + 1) / 2];
+// The logits of all other nodes. The fourth kind of evidence is equal to the first there, and the fifth is 0, so there
+// are only two, the logarithm and the difference. What is equal for all classes is left out.
+template <int Bytes>
+struct Elsewhere {
+  using Lanes = typename Powers<Bytes>::Lanes;
+  static constexpr int kLanes = Powers<Bytes>::kLanes;
+  int64_t columns, size;
+  double slope[3], covariance[6];  // of the logarithm, the difference, and the difference times the root of the degree
+  std::vector<double> mean, inverse, bias, real, temperatures, logs, gaps;
+
+  Elsewhere(const Calibration& model, int64_t k)
+      : columns(k), size((k + kLanes - 1) / kLanes * kLanes), mean(size), inverse(size), bias(size), real(size),
+        temperatures(size), logs(size), gaps(size) {
+    for (int64_t c = 0; c < columns; ++c) {
+      mean[c] = model.mean[c];
+      inverse[c] = 1 / model.mean[c];
+      bias[c] = model.bias[c];
+      real[c] = 1;
+    }
+    const auto part = [&](int64_t x, int64_t y) { return model.covariance[x * model.kinds + y]; };
+    const bool five = model.kinds > 3;
+    slope[0] = model.slopes[0] + (five ? model.slopes[3] : 0);
+    slope[1] = model.slopes[1];
+    slope[2] = model.slopes[2];
+    covariance[0] = part(0, 0) + (five ? 2 * part(0, 3) + part(3, 3) : 0);
+    covariance[1] = part(0, 1) + (five ? part(3, 1) : 0);
+    covariance[2] = part(0, 2) + (five ? part(3, 2) : 0);
+    covariance[3] = part(1, 1);
+    covariance[4] = part(1, 2);
+    covariance[5] = part(2, 2);
   }
-  double *const logs = evidence, *const gaps = evidence + columns;
-  for (int64_t c = 0; c < columns; ++c) {
-    const double t = std::max<double>(row[c], 0), m = model.mean[c];
-    logs[c] = std::log(d * t / m + 1);
-    gaps[c] = t - m;
-    logits[c] = model.bias[c] + slope[0] * logs[c] + slope[1] * gaps[c];
+
+  // Writes the logits of a row, before they are shrunk; returns the variance.
+  template <class T>
+  ISOTHERM_INLINE double operator()(const T* row, double d, double* logits) {
+    for (int64_t c = 0; c < columns; ++c) temperatures[c] = std::max<double>(row[c], 0);
+    Lanes log_sum = {}, gap_sum = {};
+    for (int64_t c = 0; c < size; c += kLanes) {
+      const Lanes t = lanes_at<Bytes>(&temperatures[c]);
+      const Lanes log = Logs<Bytes>::of(t * lanes_at<Bytes>(&inverse[c]) * d + 1), gap = t - lanes_at<Bytes>(&mean[c]);
+      log_sum += log;
+      gap_sum += gap;
+      put_lanes(log, &logs[c]);
+      put_lanes(gap, &gaps[c]);
+    }
+    const double mean_log = sum_of(log_sum) / static_cast<double>(columns);
+    const double mean_gap = sum_of(gap_sum) / static_cast<double>(columns);
+    const double root = std::sqrt(d), by_gap = slope[1] + root * slope[2];
+    Lanes squares[3] = {};
+    for (int64_t c = 0; c < size; c += kLanes) {
+      const Lanes here = lanes_at<Bytes>(&real[c]);
+      const Lanes log = (lanes_at<Bytes>(&logs[c]) - mean_log) * here, gap = (lanes_at<Bytes>(&gaps[c]) - mean_gap) * here;
+      squares[0] += log * log;
+      squares[1] += log * gap;
+      squares[2] += gap * gap;
+      put_lanes(lanes_at<Bytes>(&bias[c]) + log * slope[0] + gap * by_gap, logits + c);
+    }
+    return covariance[0] * sum_of(squares[0]) + 2 * (covariance[1] + root * covariance[2]) * sum_of(squares[1]) +
+           (covariance[3] + 2 * root * covariance[4] + d * covariance[5]) * sum_of(squares[2]);
   }
-  centre(logs, columns);
-  centre(gaps, columns);
-  return covariance[0] * product(logs, logs, columns) + 2 * covariance[1] * product(logs, gaps, columns) +
-         covariance[2] * product(gaps, gaps, columns);
-}
+};
 
 // The probabilities of all classes at each node; 0 where unreached.
 template <class T>
 void chances(const Table<T>& table, const Surroundings& near, const Calibration& model, double* out, int threads) {
   const int64_t columns = table.columns;
-  std::vector<double> logs(columns);
-  for (int64_t c = 0; c < columns; ++c) logs[c] = std::log(model.shares[c]);
   for_block_chunks(even_chunks(table.rows, 16 * columns), threads,
                    [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
     std::vector<double> evidence((kMostKinds + 1) * columns);
     PowerRow<registers> powers(columns);
+    Elsewhere<registers> elsewhere(model, columns);
+    std::vector<double> logs(powers.logits);  // of the shares; minus infinity where there is no class
+    for (int64_t c = 0; c < columns; ++c) logs[c] = std::log(model.shares[c]);
     double* const logits = powers.logits.data();
     for (int64_t i = begin; i < end; ++i) {
       double* const to = out + i * columns;
@@ -278,11 +315,63 @@ void chances(const Table<T>& table, const Surroundings& near, const Calibration&
       const double variance =
           near.indptr[i + 1] > near.indptr[i]
               ? logits_beside_seeds(model, near, i, row, columns, evidence.data(), logits)
-              : logits_elsewhere(model, near.neighbours[i], row, columns, evidence.data(), logits);
+              : elsewhere(row, near.neighbours[i], logits);
       const double factor = trust(variance, columns);
       for (int64_t c = 0; c < columns; ++c) logits[c] = logs[c] + logits[c] * factor;
+      std::copy(logs.begin() + columns, logs.end(), logits + columns);
       const double scale = (1 - model.lapse) / powers.raise();
       for (int64_t c = 0; c < columns; ++c) to[c] = scale * logits[c] + model.lapse * model.shares[c];
+    }
+  });
+}
+
+// Log-odds of probabilities, which are at least `least`, against the shares of the classes, whose logarithms are given;
+// at most `limit` in size. 0 in a row of zeros.
+template <class T>
+void odds_of(const Table<T>& chances, const double* shares, double least, double limit, float* out, int threads) {
+  const int64_t columns = chances.columns;
+  for_block_chunks(even_chunks(chances.rows, 4 * columns), threads,
+                   [&](auto registers, int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    constexpr int kLanes = Powers<registers>::kLanes;
+    std::vector<double> room((columns + kLanes - 1) / kLanes * kLanes, 1.0);
+    for (int64_t i = begin; i < end; ++i) {
+      const T* const row = chances.row(i);
+      double sum = 0;
+      for (int64_t c = 0; c < columns; ++c) sum += row[c];
+      for (int64_t c = 0; c < columns; ++c) room[c] = std::max<double>(row[c], least);
+      for (size_t c = 0; c < room.size(); c += kLanes)
+        put_lanes(Logs<registers>::of(lanes_at<registers>(&room[c])), &room[c]);
+      for (int64_t c = 0; c < columns; ++c)
+        out[i * columns + c] = sum > 0 ? static_cast<float>(std::clamp(room[c] - shares[c], -limit, limit)) : 0;
+    }
+  });
+}
+
+// The class that a decision takes at each node: the first whose probability times weight times factor is the largest of
+// its row, or less by at most `tie` of their sum; -1 in a row of zeros. No factor is more than `most` times that of the
+// class whose probability times weight is the largest.
+inline void decide(const Table<double>& chances, const double* weights, const double* factors, double most, double tie,
+                   int64_t* best, int threads) {
+  const int64_t columns = chances.columns;
+  for_chunks(even_chunks(chances.rows, 2 * columns), threads, [&](int64_t, int64_t begin, int64_t end) ISOTHERM_INLINE {
+    std::vector<double> scores(columns);
+    for (int64_t i = begin; i < end; ++i) {
+      const double* const row = chances.row(i);
+      int64_t usual = 0;
+      for (int64_t c = 0; c < columns; ++c) {
+        scores[c] = row[c] * weights[c];
+        if (scores[c] > scores[usual]) usual = c;
+      }
+      double sum = 0, top = 0;
+      for (int64_t c = 0; c < columns; ++c) {
+        scores[c] *= std::min(factors[c] / factors[usual], most);
+        sum += scores[c];
+        top = std::max(top, scores[c]);
+      }
+      const double enough = top - tie * sum;
+      int64_t found = 0;
+      while (scores[found] < enough) ++found;
+      best[i] = sum > 0 ? found : -1;
     }
   });
 }

@@ -129,6 +129,39 @@ def test_odds_and_their_mixture(backend: ModuleType, columns: int, rows: int, dt
 
 
 @each_backend
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("columns", [1, 3, 10, 33])
+def test_odds_of_probabilities(backend: ModuleType, columns: int, rows: int, dtype: Any) -> None:
+    rng = np.random.default_rng(4)
+    chances = rng.random((rows, columns)).astype(dtype) ** 6  # many are close to 0
+    chances[rng.random(rows) < 0.1] = 0
+    shares, odds = rng.random(columns), np.empty((rows, columns), np.float32)
+    backend.odds_of(chances, np.log(shares), 1e-9, 8.0, odds, 2)
+    exact = np.clip(np.log(np.maximum(chances.astype(np.float64), 1e-9) / shares), -8, 8)
+    np.testing.assert_allclose(odds, np.where(chances.any(axis=1, keepdims=True), exact, 0), atol=1e-6)
+
+
+@each_backend
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("columns", [1, 2, 7])
+def test_decide(backend: ModuleType, columns: int, rows: int) -> None:
+    rng = np.random.default_rng(5)
+    chances = (8 * rng.random((rows, columns))).round() / 8  # with ties
+    weights, factors = rng.integers(1, 3, columns).astype(float), 2.0 ** rng.integers(0, 3, columns)
+    best = np.empty(rows, np.int64)
+    backend.decide(chances + 1e-13 * rng.random(chances.shape), weights, factors, 2.0, 1e-9, best, 2)
+    backend.decide(np.zeros((3, columns)), weights, factors, 2.0, 1e-9, nothing := np.empty(3, np.int64), 2)
+    assert (nothing == -1).all()
+    for row, found in zip(chances[:300], best[:300], strict=True):
+        if row.any():
+            costs = (row + 1e-13) * weights
+            near = np.flatnonzero(costs > costs.max() - 1e-9)  # noise decides which of these is the usual one
+            scores = [(row * weights * np.minimum(factors / factors[usual], 2)) for usual in near]
+            assert found in [int(np.flatnonzero(each > each.max() - 1e-9)[0]) for each in scores]
+
+
+@each_backend
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows", ROWS)

@@ -57,9 +57,9 @@ def test_a_loss_with_negative_curvature_is_descended() -> None:
 def test_calibration_takes_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
 
-    def recorded(loss: Any, start: Doubles) -> Doubles:
+    def recorded(loss: Any, start: Doubles, **how: float) -> Doubles:
         seen.append(blas_threads())
-        return minimum(loss, start)
+        return minimum(loss, start, **how)
 
     monkeypatch.setattr(calibration, "minimum", recorded)
     graph = stochastic_block_model([40, 40], 0.2, 0.02, 0)

@@ -120,6 +120,27 @@ def _trust(kinds: Doubles, covariance: Doubles) -> Doubles:
     return np.asarray(1 / np.sqrt(1 + np.pi / 8 * variance * 2 / max(1, kinds.shape[2] - 1)))
 
 
+def odds_of(chances: Floats, shares: Doubles, least: float, limit: float, out: Floats, threads: int) -> None:
+    """Log-odds of probabilities against class shares, whose logarithms are given; 0 in rows of zeros."""
+    odds = np.log(np.maximum(chances, least, dtype=np.float64)) - shares
+    out[:] = np.where(chances.any(axis=1, keepdims=True), np.clip(odds, -limit, limit), 0)
+
+
+def decide(
+    chances: Doubles, weights: Doubles, factors: Doubles, most: float, tie: float, best: Ints, threads: int
+) -> None:
+    """The first class with the best score of each row, up to a share ``tie`` of their sum; -1 in rows of zeros.
+
+    Scores are probabilities times weights times factors. No factor is more than ``most`` times that of the class that
+    would be the best without factors.
+    """
+    costs = chances * weights
+    scores = costs * np.minimum(factors / factors[costs.argmax(axis=1), None], most)
+    sums = scores.sum(axis=1, keepdims=True)
+    first = (scores >= scores.max(axis=1, keepdims=True) - tie * sums).argmax(axis=1)
+    best[:] = np.where(sums[:, 0] > 0, first, -1)
+
+
 def log_odds(logits: Floats, shares: Doubles, limit: float, out: Floats, threads: int) -> None:
     """Log-odds against class shares, whose logarithms are given, at most ``limit``; 0 in rows that begin with NaN."""
     out[:] = np.clip(np.nan_to_num(log_softmax(logits, axis=1) - shares), -limit, limit)

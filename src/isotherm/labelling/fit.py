@@ -124,7 +124,7 @@ class Fit:
         if trial.n_known and outcome.decision is not None:
             trial = trial._replace(probabilities=resized(trial.probabilities, outcome.factors))
             scores = outcome.decision.scores(trial.probabilities)
-            labels = np.where(trial.known, best_codes(scores), -1)
+            labels = np.where(trial.known, outcome.decision.codes(trial.probabilities), -1)
         elif trial.n_known and trial.labels is not None:
             labels = trial.labels
         return learnt.calibration.judged(trial, labels, scores)
@@ -184,7 +184,7 @@ class Fit:
             return csr_array(over_neighbours(weights, outcome.scores) > 0)
         outcome.need_all("scores_")
         if outcome.decision is not None:
-            return self.seeds.decode(best_codes(outcome.decision.scores(self._chances_of_new(weights))))
+            return self.seeds.decode(outcome.decision.codes(self._chances_of_new(weights)))
         return self.seeds.decode(best_codes(over_neighbours(weights, outcome.scores)))  # rules commute with means
 
     def prediction_sets(self, coverage: float) -> Mask:

@@ -79,7 +79,9 @@ class OneLabel:
     @cached_property
     def best(self) -> Ints:
         """(n,) class number of the highest score, -1 where nothing is known."""
-        return best_codes(self.scores)
+        if self.decision is None or self.chances is None:
+            return best_codes(self.scores)
+        return self.decision.codes(self.chances)
 
     @cached_property
     def codes(self) -> Ints:

@@ -179,12 +179,12 @@ class _Labeller(NamedTuple):
         if self.rule is not None:
             scores: Floats = self.rule.scored(features.temperatures, self.totals, self.shares)
             chances = softmax(scores) if self.calibration is None else self.calibration.probabilities(features)
+            codes = best_codes(np.nan_to_num(scores, nan=-np.inf))
         else:
             assert self.calibration is not None
             assert self.decision is not None
             chances = self.calibration.probabilities(features)
-            scores = self.decision.scores(chances)
-        codes = best_codes(np.nan_to_num(scores, nan=-np.inf))
+            codes = self.decision.codes(chances)
         return np.where(np.isnan(features.temperatures[:, 0]), -1, codes), chances
 
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.averages import reached_moments
 from isotherm.errors import Option, ParameterError
@@ -27,6 +28,7 @@ from isotherm.graphs.colours import spaced
 from isotherm.seeds import Seeds
 
 FLOOR = 0.5  # a label is at least so probable, relative to the most probable class
+ROUNDING = 1e-9  # scores of a decision that differ by less are equal
 SAMPLE = 200_000  # probabilities that a decision looks at, enough to see a class of one node in a thousand
 
 
@@ -319,13 +321,20 @@ class FittedDecision:
         """(n, K) scores that add up to 1; NaN where all probabilities are 0."""
         return self.rule.scores(probabilities, self.mean, self.weights)
 
+    def codes(self, probabilities: Doubles, n_threads: int | None = None) -> Ints:
+        """(n,) class number of the highest score, the first of equal ones; -1 where all probabilities are 0."""
+        weights = np.ones(len(self.mean)) if self.weights is None else self.weights
+        best, factors = np.empty(len(probabilities), np.int64), self.rule.factors(self.mean)
+        threads = kernels.thread_count(n_threads)
+        kernels.active.decide(np.ascontiguousarray(probabilities), weights, factors, 1 / FLOOR, ROUNDING, best, threads)
+        return best
+
 
 def sampled_nodes(seeds: Seeds, graph: Graph) -> Ints:
     """Some non-seed nodes, whose probabilities a decision between two classes may look at."""
     if seeds.n_classes != 2:
         return np.empty(0, np.int64)
-    others = np.setdiff1d(np.arange(graph.n_nodes), seeds.nodes, assume_unique=True)
-    return spaced(graph, others, max(1, SAMPLE // seeds.n_classes))
+    return spaced(graph, seeds.others(graph.n_nodes), max(1, SAMPLE // seeds.n_classes))
 
 
 def class_factors(class_weight: Mapping[Any, float] | None, seeds: Seeds) -> Doubles | None:

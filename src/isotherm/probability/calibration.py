@@ -40,7 +40,7 @@ from isotherm.kernels.tables import LEAST_MEAN, weigh
 from isotherm.kernels.tables import evidence as five_kinds
 from isotherm.probability.hidden_seeds import Fold, HiddenSeeds
 from isotherm.probability.node_features import FeatureField, Features, NodeFeatures
-from isotherm.probability.optimise import Local, fitting_threads, minimum
+from isotherm.probability.optimise import NEGLIGIBLE, Local, fitting_threads, minimum
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
 
@@ -166,6 +166,11 @@ class _Model(NamedTuple):
         """Probabilities (n, K), given the evidence (s, n, K)."""
         return weigh(kinds, self.slopes, self.covariance, self.bias, self.lapse, shares)
 
+    @property
+    def parameters(self) -> Doubles:
+        """Slopes, biases and the logit of the lapse rate."""
+        return np.concatenate([self.slopes, self.bias, [np.log(self.lapse / (1 - self.lapse))]])
+
     def scaled(self, factor: Doubles) -> "_Model":
         """The same model with evidence in other units: slopes are multiplied by a factor (s,)."""
         return self._replace(slopes=self.slopes * factor, covariance=self.covariance * np.outer(factor, factor))
@@ -197,8 +202,8 @@ class _Fitting(NamedTuple):
     shares: Doubles
     lapses: float
 
-    def fit(self, folds: list[_FoldEvidence]) -> _Model:
-        """Maximise the penalised likelihood of the classes of the hidden seeds."""
+    def fit(self, folds: list[_FoldEvidence], near: _Model | None = None) -> _Model:
+        """Maximise the penalised likelihood of the classes of the hidden seeds; start from a model that is close."""
         if not folds:
             return _prior(len(self.shares)).scaled(1 / self.units)
         kinds = np.concatenate([fold.kinds for fold in folds], axis=1)
@@ -206,7 +211,8 @@ class _Fitting(NamedTuple):
         sample = slice(None, None, max(1, -(-kinds[0].size // MOST_ENTRIES)))
         loss = _Loss(kinds[:, sample] / self.units[:, None, None], codes[sample], self.shares, self.lapses)
         with fitting_threads():
-            return loss.model(minimum(loss, loss.start)).scaled(1 / self.units)
+            start = loss.start if near is None else near.scaled(self.units).parameters
+            return loss.model(minimum(loss, start, enough=NEGLIGIBLE)).scaled(1 / self.units)
 
 
 class _Loss:
@@ -309,9 +315,10 @@ def calibrate(hidden: HiddenSeeds, nodes: Features, seeds: Seeds) -> Calibrated:
         lapses = LAPSES + LAPSES_PER_LONE_SEED * hidden.n_lone
         fitting = _Fitting(fold_spread**UNIT_POWER, possible / possible.sum(), lapses)
         folds = [_fold_evidence(*pair, shares) for pair in zip(hidden.folds, reached, strict=True)]
-        models = [fitting.fit([other for other in folds if other is not fold]) for fold in folds]
+        whole = fitting.fit(folds)
+        models = [fitting.fit([other for other in folds if other is not fold], whole) for fold in folds]
         found = [model.probabilities(fold.kinds, shares) for model, fold in zip(models, folds, strict=True)]
-        model = fitting.fit(folds).scaled((fold_spread / spread) ** RESCALING_POWER)
+        model = whole.scaled((fold_spread / spread) ** RESCALING_POWER)
     trial = _trial(hidden, reached, found, shares)
     by_fold = [each.calibration(shares, fold.mean) for each, fold in zip(models, hidden.folds, strict=True)]
     return Calibrated(model.calibration(shares, mean, trial.n_known), trial, by_fold)

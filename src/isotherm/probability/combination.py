@@ -69,11 +69,11 @@ def log_odds(logits: Floats, shares: Doubles) -> Floats:
 
 
 def odds_of(probabilities: Floats, shares: Doubles) -> Floats:
-    """Log-odds (n, K) of probabilities; 0 for a row of zeros, where nothing is known."""
-    known = probabilities.any(axis=1, keepdims=True)
-    found = np.where(known, probabilities, shares.astype(probabilities.dtype))
-    np.maximum(found, LEAST, out=found)
-    return log_odds(np.log(found, out=found), shares)
+    """Log-odds (n, K) of probabilities, in single precision; 0 for a row of zeros, where nothing is known."""
+    odds = np.empty(probabilities.shape, np.float32)
+    threads = kernels.thread_count()
+    kernels.active.odds_of(np.ascontiguousarray(probabilities), np.log(shares), LEAST, LARGEST, odds, threads)
+    return odds
 
 
 def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) -> Doubles:
@@ -91,11 +91,16 @@ def prior_weights(names: tuple[str, ...], evidence: Evidence, *, blind: bool) ->
 
 
 def combine(
-    names: tuple[str, ...], odds: Sequence[Floats], codes: Ints, shares: Doubles, prior: Doubles
+    names: tuple[str, ...],
+    odds: Sequence[Floats],
+    codes: Ints,
+    shares: Doubles,
+    prior: Doubles,
+    start: Doubles | None = None,
 ) -> Combination:
     """Find the weights of experts, given their log-odds (h, K) for hidden seeds, and the classes of these.
 
-    ``prior`` (E,) are the weights to stay near.
+    ``prior`` (E,) are the weights to stay near. ``start`` are weights that are about right, for a quicker search.
     """
     stack, rows, base = np.stack(odds, dtype=np.float64), np.arange(len(codes)), np.log(shares)
     flat, own = stack.reshape(len(stack), -1), stack[:, rows, codes].sum(axis=1)
@@ -108,4 +113,4 @@ def combine(
         curvature = weighted.reshape(len(weights), -1) @ flat.T - means @ means.T + RIDGE * np.eye(len(weights))
         return Local(float(value), means.sum(axis=1) - own + RIDGE * off, curvature.__matmul__)
 
-    return Combination(names, bounded_minimum(loss, prior, 0.0, MOST_WEIGHT), shares)
+    return Combination(names, bounded_minimum(loss, prior if start is None else start, 0.0, MOST_WEIGHT), shares)

@@ -153,8 +153,7 @@ def _enough(codes: Ints) -> bool:
 
 def _sampled(seeds: Seeds, graph: Graph) -> Ints:
     """Some non-seed nodes."""
-    others = np.setdiff1d(np.arange(graph.n_nodes), seeds.nodes, assume_unique=True)
-    return spaced(graph, others, min(SAMPLE, max(1, MOST_ENTRIES // seeds.n_classes)))
+    return spaced(graph, seeds.others(graph.n_nodes), min(SAMPLE, max(1, MOST_ENTRIES // seeds.n_classes)))
 
 
 def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, label: HiddenLabels | None, keep_field: bool) -> Fold:

@@ -76,8 +76,10 @@ class Learnt:
             return heat, None
         shares, known = self.calibration.shares, heat.any(axis=1)
         odds = np.empty((len(panel.names), *heat.shape), np.float32)  # filled in turn, since it may be large
+        answers = panel.odds(heat, shares, field, self.combination.blends)
+        del heat
         with panel.threads():
-            for place, each in enumerate(panel.odds(heat, shares, field, self.combination.blends)):
+            for place, each in enumerate(answers):
                 odds[place] = each
             if panel.second is not None:
                 assert self.combination.first is not None
@@ -128,7 +130,8 @@ class Panel:
         self, heat: Floats, shares: Doubles, field: FeatureField, blends: Blends, visible: Ints | None = None
     ) -> Iterator[Floats]:
         """The log-odds of each expert for all nodes, in turn, given the probabilities by the heat of visible seeds."""
-        yield odds_of(heat.astype(np.float32), shares)
+        yield odds_of(heat, shares)
+        del heat  # it may be large
         visible = np.arange(len(self.seeds.nodes)) if visible is None else visible
         yield from self._answers(Question(self.seeds, visible, self._warmest(field, visible)), blends, shares)
 
@@ -172,11 +175,11 @@ class Panel:
         parts = [self._answers(*each, shares) for each in zip(questions, blends_by_fold, strict=True)]
         odds = [log_odds(np.log(trial.probabilities), shares)]
         odds += [np.concatenate(each) for each in zip(*parts, strict=True)]
+        combination = combine(names, odds, trial.codes, shares, first)
         rests = [
-            combine(names, [each[~fold] for each in odds], trial.codes[~fold], shares, first)
+            combine(names, [each[~fold] for each in odds], trial.codes[~fold], shares, first, combination.weights)
             for fold in trial.each_fold()
         ]
-        combination = combine(names, odds, trial.codes, shares, first)
         if self.second is not None:
             folds = zip(hidden.folds, questions, heat.by_fold, rests, blends_by_fold, strict=True)
             odds.append(np.concatenate([self._told_again(*each) for each in folds]))
@@ -238,7 +241,7 @@ def rough_solver(
 ) -> Callable[[Seeds], FeatureField]:
     """Solves with some of the seeds, as roughly as calibration allows; ``solution`` is the one with all seeds.
 
-    With cg, a third of its iterations plus two are enough. A loose tolerance would take more iterations, because cg
+    With cg, a quarter of its iterations is enough. A loose tolerance would take more iterations, because cg
     first needs an estimate of the absorption time. No solve starts from the temperatures of the fit: these would leak
     the hidden labels.
     """
@@ -256,7 +259,7 @@ def rough_options(options: SolveOptions, solution: Solution) -> SolveOptions:
     if options.tol is None:
         return options
     if solution.solver == "cg":
-        return replace(options, solver="cg", tol=None, max_iter=2 + math.ceil(solution.iterations / 3))
+        return replace(options, solver="cg", tol=None, max_iter=math.ceil(solution.iterations / 4))
     solver = solution.solver if solution.solver == "elimination" else options.solver  # already chosen by "auto"
     return replace(options, solver=solver, tol=max(options.tol, ROUGH_TOL))
 

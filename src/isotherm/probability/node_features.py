@@ -15,7 +15,7 @@ from isotherm.arrays import Doubles, Floats
 from isotherm.equilibrium.averages import reached_moments
 from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import ALONG
-from isotherm.graphs import Graph
+from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import row_sums
 from isotherm.seeds import Seeds
 
@@ -139,11 +139,13 @@ def _direct_heat(graph: Graph, seeds: Seeds, side: str) -> csr_array:
         return csr_array(steps @ _held_values(seeds, graph.n_nodes))
     lifting = lift(graph, held.nodes, side=side)
     heat, n = lifting.conductance, lifting.n
+    values = csr_array(lifting.values(held.values()))
     owner, ends, weights = heat.entries_at(lifting.boundary)
-    touching = csr_array((weights, (ends, owner)), shape=(heat.n, len(lifting.boundary)), dtype=np.float64)
-    received = touching @ csr_array(lifting.values(held.values()))
-    degrees = heat.sums
-    shares = received.multiply((1 / np.where(degrees > 0, degrees, np.inf)).reshape(-1, 1)).tocsr()
-    copies = np.maximum(np.count_nonzero(lifting.copies(degrees), axis=0), 1)
-    total = sum(shares[offset : offset + n] for offset in lifting.offsets)
-    return csr_array(total.multiply((1 / copies).reshape(-1, 1)))
+    which, classes, parts = Csr(values.indptr, values.indices, values.data).entries_at(owner)
+    rows, degrees = ends[which], heat.sums
+    shares = weights[which] * parts / degrees[rows]
+    inside = [(rows >= offset) & (rows < offset + n) for offset in lifting.offsets]
+    nodes = np.concatenate([rows[read] - offset for read, offset in zip(inside, lifting.offsets, strict=True)])
+    copies = np.sum([degrees[nodes + offset] > 0 for offset in lifting.offsets], axis=0)
+    shares, classes = (np.concatenate([each[read] for read in inside]) for each in (shares, classes))
+    return csr_array((shares / copies, (nodes, classes)), shape=(n, seeds.n_classes))

@@ -17,6 +17,7 @@ LARGE = 10**8  # multiplications in a product; from here on several threads pay
 MOST_STEPS, MOST_PRODUCTS = 50, 100  # of Newton's method, and of conjugate gradient in each step
 GRADIENT = 1e-10  # length of the gradient at the minimum, relative to that at the start
 DECREASE, LEAST_SIZE = 1e-4, 1e-6  # least decrease, relative to the slope, and least fraction of a step
+NEGLIGIBLE = 1e-9  # decreases of minus a log-likelihood that are as small make no difference to any parameter
 ROUNDING = 1e-13  # decreases of the loss that are as small, relative to it, are rounding errors
 
 
@@ -44,10 +45,11 @@ def one_thread() -> AbstractContextManager[Any]:
     return _libraries().limit(limits=1)
 
 
-def minimum(loss: Loss, start: Doubles, gradient: float = GRADIENT) -> Doubles:
+def minimum(loss: Loss, start: Doubles, gradient: float = GRADIENT, enough: float = 0.0) -> Doubles:
     """The point near ``start``, an array of any shape, where a loss is least.
 
-    Its gradient is at most ``gradient`` times as long as that at the start.
+    Its gradient is at most ``gradient`` times as long as that at the start, or the last step was to decrease the loss
+    by at most ``enough``.
 
     >>> bowl = lambda x: Local(float(np.vdot(x - 3, x - 3)), 2 * (x - 3), lambda step: 2 * step)
     >>> minimum(bowl, np.zeros(2))
@@ -61,7 +63,7 @@ def minimum(loss: Loss, start: Doubles, gradient: float = GRADIENT) -> Doubles:
             break
         step, size = _newton_step(here, min(0.1, np.sqrt(length / first))), 1.0
         slope = float(np.vdot(here.gradient, step))
-        if -slope <= ROUNDING * abs(here.value):  # the loss is too flat to compare its values
+        if -slope <= max(ROUNDING * abs(here.value), enough):  # perhaps too flat to compare values of the loss
             return x + step
         while not (there := _far(loss, x + size * step)).value <= here.value + DECREASE * size * slope:
             size /= 2
@@ -106,7 +108,7 @@ def bounded_minimum(loss: Loss, start: Doubles, low: float, high: float) -> Doub
     """
     x, free = start.copy(), np.ones(len(start), bool)
     for _ in range(4 * len(start)):
-        x[free] = minimum(_restricted(loss, x, free), x[free])
+        x[free] = minimum(_restricted(loss, x, free), x[free], enough=NEGLIGIBLE)
         outside = (x < low) | (x > high)
         np.clip(x, low, high, out=x)
         downhill = loss(x).gradient * np.where(x <= low, 1, -1) < 0  # at a bound: the loss decreases inwards

@@ -93,6 +93,12 @@ class Seeds:
         """The seeds that are not at these positions; all classes are kept."""
         return self.take(np.delete(np.arange(len(self.codes)), places))
 
+    def others(self, n_nodes: int) -> Ints:
+        """Positions of the non-seed nodes, ascending."""
+        marked = np.ones(n_nodes, bool)
+        marked[self.nodes] = False
+        return np.flatnonzero(marked)
+
     @property
     def n_classes(self) -> int:
         """Number of classes, K."""

@@ -22,13 +22,13 @@ from scipy.special import log_softmax, softmax
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
 from isotherm.probability.experts.expert import LEAST, Expert, Knowledge, Question, Rows, links, mean_weight
-from isotherm.probability.optimise import Local, minimum
+from isotherm.probability.optimise import NEGLIGIBLE, Local, minimum
 from isotherm.seeds import Seeds
 
 STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best for most bags of words
 PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
 SLOPES = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.0, 2.0, 4.0), (1.0, 4.0, 16.0))  # factors of log-odds, by penalty
-NEGLIGIBLE = 1e-9  # smaller weights are 0
+LEAST_BLEND = 1e-9  # smaller weights are 0
 MOST_TAUGHT, LEAST_TAUGHT = 2000, 10  # seeds that a regression is fitted to: about as many, and so many of each class
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
@@ -178,6 +178,7 @@ class Regression(Expert):
             self.own = np.asarray(self.own.toarray() if issparse(self.own) else self.own, dtype=np.float64)
         self.products = _products(self.own, self.own) if self.wide and len(seeds.nodes) <= MOST_PRODUCTS else None
         self.pool = _some(self.own, seeds.codes)
+        self._codes = seeds.codes[self.pool]
         self._fitted: dict[bytes, Path] = {}  # by the visible seeds
 
     @cached_property
@@ -221,7 +222,7 @@ class Regression(Expert):
     def blend(self, likelihoods: Doubles) -> Doubles:
         """The weights of the penalties, given the log-likelihoods (penalties, slopes, h) of hidden seeds."""
         found = softmax(np.log(self.prior)[:, None] + likelihoods.sum(axis=2))
-        return np.where(found.sum(axis=1) > NEGLIGIBLE, (found * SLOPES).sum(axis=1), 0)
+        return np.where(found.sum(axis=1) > LEAST_BLEND, (found * SLOPES).sum(axis=1), 0)
 
     def _scores(self, weights: Doubles, asked: Ints | None) -> Floats:
         """(m, K) the products of features with weights, for the seeds that are asked about, or for all nodes."""
@@ -232,9 +233,13 @@ class Regression(Expert):
         return np.asarray(self.map.logits(weights) if asked is None else self.own[asked] @ weights)
 
     def _path(self, taught: Ints, codes: Ints, n_classes: int) -> "Path":
+        """Regressions on some of the rows; they start from those on all rows, if these have as many classes."""
         key = taught.tobytes()
         if key not in self._fitted:
-            self._fitted[key] = Path(self._axes.at(taught), codes, n_classes)
+            whole, (present, every) = None, np.unique(self._codes, return_inverse=True)
+            if len(taught) < len(every) and len(present) == n_classes:
+                whole = self._path(np.arange(len(every)), every, n_classes)
+            self._fitted[key] = Path(self._axes.at(taught), codes, n_classes, whole)
         return self._fitted[key]
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
@@ -310,6 +315,8 @@ def axes_of_gram(gram: Doubles) -> Axes:
 class Path:
     """Regressions on the same rows with several penalties; each starts from one that is fitted already.
 
+    That may also be one of ``near``, which has the same axes and more rows.
+
     >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> found = Path(axes_of_rows(rows), codes, 2).fit(1.0)
     >>> np.diff(rows @ found.weights + found.bias, axis=1).ravel().round(1)
@@ -319,8 +326,9 @@ class Path:
     array([-2. , -0.7,  0.7,  2. ])
     """
 
-    def __init__(self, axes: Axes, codes: Ints, n_classes: int) -> None:
+    def __init__(self, axes: Axes, codes: Ints, n_classes: int, near: "Path | None" = None) -> None:
         self.axes: Axes | None = axes
+        self.near = near
         self.codes, self.n_classes = codes, n_classes
         self._on_axes: dict[float, Doubles] = {}  # (r + 1, K) weights on the axes, and biases, by penalty
         self._fitted: dict[float, Weights] = {}
@@ -329,15 +337,21 @@ class Path:
         """The regression with this inverse penalty; each class needs a row."""
         if c not in self._fitted:
             assert self.axes is not None
-            near = min(self._on_axes, key=lambda other: abs(np.log(other / c)), default=c)
-            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, self._on_axes.get(near))
+            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, self._start(c))
             whole = self.axes.back @ found[:-1]
             self._on_axes[c], self._fitted[c] = found, Weights(whole, found[-1] - self.axes.mean @ whole)
         return self._fitted[c]
 
+    def _start(self, c: float) -> Doubles | None:
+        if self.near is not None:
+            self.near.fit(c)
+            return self.near._on_axes[c]
+        nearest = min(self._on_axes, key=lambda other: abs(np.log(other / c)), default=c)
+        return self._on_axes.get(nearest)
+
     def forget_axes(self) -> None:
         """Free most of the memory, where no other penalty will be asked for."""
-        self.axes, self._on_axes = None, {}
+        self.axes = None
 
     def mean(self, strengths: Sequence[float], blend: Doubles) -> Weights:
         """The weighted mean of the regressions with several penalties."""
@@ -384,4 +398,4 @@ def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubl
     if start is None:
         start = np.zeros((len(scale), n_classes))
         start[-1] = np.log(own.mean(axis=0))
-    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None], GRADIENT))
+    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None], GRADIENT, NEGLIGIBLE))

@@ -2,7 +2,7 @@
 
 The leading eigenvectors of an average over neighbours place well-connected nodes close together. They are found by
 block iteration: filter a block of columns by a Chebyshev polynomial of the average, which amplifies the leading
-eigenvectors; make the columns orthogonal; repeat. Three rounds are enough. The columns start from random signs, drawn
+eigenvectors; make the columns orthogonal; repeat. A few rounds are enough. The columns start from random signs, drawn
 by the colours of the nodes, so the features do not depend on how nodes are numbered.
 
 The average is regularised by adding to each node a few neighbours of value 0. Without this, the leading eigenvectors of
@@ -26,8 +26,8 @@ SMALL = 256  # nodes: up to so many, all eigenvectors are found
 BLOCKS = 2  # blocks of columns; one beyond LARGE
 COLUMNS = kernels.WIDTHS[-1]  # columns of a block
 REGULARISATION = 0.02  # zero-valued pseudo-degree, in mean degrees
-ROUNDS, DEGREE = 3, 5  # rounds of the iteration; Chebyshev degree
-FIRST_LOW = 0.3  # cut-off of the filter in the first round
+SMALL_DEGREES, DEGREES = (5, 5, 5), (6, 5)  # Chebyshev degree in each round, up to LARGE nodes and beyond
+FIRST_LOW, CUT = 0.4, 6  # cut-off of the filter in the first round; later, it is the eigenvalue with this number
 LOWEST, HIGHEST, MARGIN = -0.5, 0.95, 0.98  # clip range and safety factor of the filter cut-off
 EQUAL = 1e-9  # eigenvalues that differ by less are equal
 LEAST_SQUARE = 1e-3  # columns with a smaller relative squared length are numerically dependent
@@ -73,9 +73,9 @@ class Structure:
         """Rows of the spectrum, of length 1, and rows of the degree."""
         if self._found is None:
             rows = spectral_features(self.graph, options)
-            lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+            lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
             some = lengths > np.sqrt(np.finfo(rows.dtype).eps) * lengths.max(initial=0)  # shorter ones are noise
-            rows = np.divide(rows, lengths, out=np.zeros_like(rows), where=some)
+            rows *= np.divide(1, lengths, out=np.zeros_like(lengths), where=some)[:, None]
             self._found = rows, degree_features(self.graph)
         return self._found
 
@@ -88,11 +88,11 @@ def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = 
         return spectrum.exact(blocks * COLUMNS)
     x = spectrum.start(blocks)
     low, means = FIRST_LOW, spectrum.averages(x)
-    for _ in range(ROUNDS):
-        x = spectrum.orthogonal(spectrum.filtered(x, means, low))
+    for degree in SMALL_DEGREES if graph.n_nodes <= LARGE else DEGREES:
+        x = spectrum.orthogonal(spectrum.filtered(x, means, low, degree))
         means = spectrum.averages(x)
         values, turn = spectrum.eigenpairs(x, means)
-        low = MARGIN * float(np.clip(values[0], LOWEST, HIGHEST))
+        low = MARGIN * float(np.clip(values[CUT], LOWEST, HIGHEST))
     kept = np.arange(len(values))[: _without_first(values)][::-1]
     return spectrum.turned(x, turn[:, kept] * np.maximum(values[kept], 0))
 
@@ -141,9 +141,11 @@ class _Spectrum:
         """Blocks of random signs, and a constant first column."""
         colours = distinct_colours(self.graph)
         count = min(blocks, -(-len(colours) // COLUMNS))
-        bits = np.unpackbits(colours.astype("<u8").view(np.uint8).reshape(-1, 8), axis=1)
-        signs = np.hsplit(bits, 64 // COLUMNS)[:count]
-        x = [self.average.block(2 * part.astype(self.dtype) - 1) for part in signs]
+        drawn = np.ascontiguousarray(colours.astype("<u8").view(np.uint8).reshape(-1, 8)[:, : count * COLUMNS // 8])
+        signs = np.unpackbits(drawn, axis=1).view(np.int8)
+        signs += signs
+        signs -= 1
+        x = [self.average.block(part) for part in np.hsplit(signs, count)]
         x[0][:, 0] = 1
         return x
 
@@ -151,19 +153,19 @@ class _Spectrum:
         """The average over neighbours; 0 at isolated nodes."""
         return [self.average @ block for block in x]
 
-    def filtered(self, x: list[Floats], means: list[Floats], low: float) -> list[Floats]:
+    def filtered(self, x: list[Floats], means: list[Floats], low: float, degree: int) -> list[Floats]:
         """Apply the Chebyshev polynomial that is at most 1 between -1 and ``low``, and large above.
 
         ``means`` are the averages of x; both are overwritten.
         """
         center, radius = self.dtype.type((low - 1) / 2), self.dtype.type((low + 1) / 2)
-        return [self._filtered(*pair, center, radius) for pair in zip(x, means, strict=True)]
+        return [self._filtered(*pair, center, radius, degree) for pair in zip(x, means, strict=True)]
 
-    def _filtered(self, before: Floats, now: Floats, center: Any, radius: Any) -> Floats:
+    def _filtered(self, before: Floats, now: Floats, center: Any, radius: Any, degree: int) -> Floats:
         now -= center * before
         now /= radius
         doubled = self.average.times(2 / radius)
-        for _ in range(DEGREE - 1):
+        for _ in range(degree - 1):
             doubled.chebyshev(now, before, float(2 * center / radius))
             before, now = now, before
         return now
