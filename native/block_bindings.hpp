@@ -33,7 +33,7 @@ auto with_kind(const Csr<T>& graph, int64_t width, F&& f) {
 
 // A report as a NumPy array, one row for each of its members. Columns: those of the block, then the closing.
 template <int W, class Report>
-nb::object as_array(const Report& report) {
+ISOTHERM_ONCE nb::object as_array(const Report& report) {
   auto* data = new Report(report);
   nb::capsule owner(data, [](void* p) noexcept { delete static_cast<Report*>(p); });
   constexpr size_t columns = W + 1, members = sizeof(Report) / sizeof(double) / columns;

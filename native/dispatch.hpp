@@ -15,6 +15,8 @@
 #endif
 
 #define ISOTHERM_INLINE __attribute__((always_inline))
+// For what happens once in a call of a kernel: hundreds of copies in the templates would double the compile time.
+#define ISOTHERM_ONCE __attribute__((noinline))
 
 namespace isotherm {
 
@@ -90,14 +92,14 @@ inline int64_t chunk_count(int64_t work) {
   return std::clamp<int64_t>(work / kChunkWork, 1, 4096);
 }
 
-inline Chunks even_chunks(int64_t rows, int64_t columns) {
+ISOTHERM_ONCE inline Chunks even_chunks(int64_t rows, int64_t columns) {
   Chunks chunks{{}, rows * columns / 2};  // streaming two numbers costs about as much as one entry
   const int64_t count = chunk_count(chunks.work);
   for (int64_t c = 0; c <= count; ++c) chunks.bounds.push_back(rows * c / count);
   return chunks;
 }
 
-inline Chunks entry_chunks(const int64_t* indptr, int64_t rows) {
+ISOTHERM_ONCE inline Chunks entry_chunks(const int64_t* indptr, int64_t rows) {
   Chunks chunks{{0}, indptr[rows] - indptr[0] + kRowWork * rows};
   const int64_t count = chunk_count(chunks.work);
   for (int64_t c = 1; c < count; ++c) {
@@ -133,14 +135,20 @@ struct NoDenormals {
 #endif
 };
 
+// A call of work() without its type, so that what starts threads is compiled once and not for each loop.
+struct Work {
+  void (*call)(const void*);
+  const void* what;
+  void operator()() const { call(what); }
+};
+
 // Runs work() on this thread and on up to `helpers` more. work() shares out the tasks by itself, so it does not matter
 // how many threads can be started: where memory or the limit on threads runs out, this thread does the rest. The first
 // exception is thrown again when all threads have ended. One that left its thread would end the process.
 //
 // Threads live for one call. Starting one costs about 20 microseconds, little beside the work that it takes over. There
 // is no pool that could busy-wait, oversubscribe the cores or break in a forked child.
-template <class Work>
-void on_threads(int64_t helpers, const Work& work) {
+ISOTHERM_ONCE inline void on_threads(int64_t helpers, const Work& work) {
   std::exception_ptr failure;
   std::atomic_flag failed = ATOMIC_FLAG_INIT;
   const auto guarded = [&]() noexcept {
@@ -159,6 +167,11 @@ void on_threads(int64_t helpers, const Work& work) {
   guarded();
   for (auto& thread : pool) thread.join();
   if (failure) std::rethrow_exception(failure);
+}
+
+template <class F>
+void on_threads(int64_t helpers, const F& work) {
+  on_threads(helpers, Work{[](const void* what) { (*static_cast<const F*>(what))(); }, &work});
 }
 
 // Calls body(registers, chunk, begin, end, room) for each chunk. The first argument is for the rows of a block

@@ -36,6 +36,11 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert not missing
 
 
+@pytest.mark.parametrize("page", [*PAGES, *DOCS.parent.glob("*.md")], ids=lambda page: page.stem)
+def test_no_page_has_both_sides_of_a_merge(page: Path) -> None:
+    assert not re.search(r"^(<{7}|>{7}|={7}$)", page.read_text(encoding="utf-8"), re.MULTILINE)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_files_of_the_project_exist(page: Path) -> None:
     named = re.findall(r"`((?:src|tests|native|benchmarks|tools)/[\w/.-]+)`", page.read_text(encoding="utf-8"))

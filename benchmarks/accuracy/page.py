@@ -106,14 +106,15 @@ one point from one random start to another; these have one start.
 """
 
 MASKS_TEXT = """\
-Accuracy, or the area under the ROC curve (AUC) with two classes, as the mean of the masks. About half of the nodes are
-seeds; validation labels are not used. Networks get features in rows of sum 1, of length 1 or, if dense, as they are,
-whichever is best on the test labels.
+The figures are means over the masks: of accuracy, or with two classes of the area under the ROC curve (AUC). About
+half of the nodes are seeds; validation labels are not used. Networks get features in rows of sum 1, of length 1 or, if
+dense, as they are, whichever is best on the test labels.
 """
 
 TABLES_TEXT = """\
-`VectorClassifier` against logistic regression on the columns. Cross-validation on the seeds chooses the penalty of the
-regression, and whether rows are as they are, of length 1 or standardised. Of large tables 10,000 rows take part.
+The table compares `VectorClassifier` with logistic regression on the columns. For the regression, cross-validation on
+the seeds chooses the penalty, and whether rows are as they are, of length 1 or standardised. From large tables, 10,000
+rows are taken.
 """
 
 METHOD = """\
@@ -157,7 +158,8 @@ To run Isotherm again as it is now, on all of it, and to make this page (a run t
 
     python -m benchmarks accuracy --renew out/isotherm.csv
 
-To run peers of which rows are missing, and to make the page; networks need `pip install 'isotherm[bench-gnn]'`:
+To run the other methods where stored rows are missing, and to make the page (networks need
+`pip install 'isotherm[bench-gnn]'`):
 
     python -m benchmarks accuracy --half all
     python -m benchmarks accuracy --official

@@ -54,7 +54,9 @@ def report() -> Document:
 
 def summary_picture(results: dict[str, Results]) -> bytes:
     """The published numbers and ours: the entries of tables 2 to 4, and the curves of figures 2 and 3."""
-    figure, (table, *axes) = panels(1 + len(CURVES), columns=1 + len(CURVES), height=4.2, width=12)
+    figure, (table, *axes) = panels(6, columns=3, height=2.9, width=8)  # as wide as a page, so that no text is shrunk
+    axes.pop(2).remove()  # the entries take the left of both rows
+    table.set_subplotspec(table.get_gridspec()[:, 0])
     _draw_entries(table, results)
     for each, name in zip(axes, CURVES, strict=True):
         (case,) = results[name].cases(AUTHORS)
@@ -64,7 +66,8 @@ def summary_picture(results: dict[str, Results]) -> bytes:
             hollow(each, rule, [x for x, _ in points], published)
         each.set_title(f"figure {name.removeprefix('figure')}", fontsize=9)
         each.set_ylim(0.4, 1)
-    axes[0].set_ylabel("macro-F1", fontsize=8)
+    for each in axes[::2]:
+        each.set_ylabel("macro-F1", fontsize=8)
     keys(figure, axes[0], published=True)
     return svg(figure)
 
@@ -72,19 +75,19 @@ def summary_picture(results: dict[str, Results]) -> bytes:
 def _draw_entries(axes: Any, results: dict[str, Results]) -> None:
     """A row for each entry on the paper's own graphs: the published mean and deviation as a bar, ours as a marker."""
     rows = [
-        (f"{column(each.case)}, {GRAPHS[name]}", each)
+        (f"{column(each.case)},\n{GRAPHS[name]}", each)
         for name in GRAPHS
         for each in entries(name, results[name])
         if each.verdict is not Verdict.ELSEWHERE
     ]
     axes.set_title(f"tables 2 to 4: {len(rows)} entries", fontsize=9)
     for place, (_, each) in enumerate(rows):
-        low, wide = each.published.mean - each.published.std, 2 * each.published.std
-        axes.barh(place, max(wide, 0.01), left=low, height=0.7, color="0.82")
+        mean, std = each.published.program or (each.published.mean, each.published.std)  # as in verdicts
+        axes.barh(place, max(2 * std, 0.01), left=mean - std, height=0.7, color="0.82")
         axes.plot(each.measured.mean, place, **style(each.rule) | {"linestyle": "none"})
     names = [name for name, _ in rows]
     axes.set_yticks(range(1, len(rows), 3), names[1::3])  # three rules for each graph
-    axes.set_xlabel("macro-F1 (grey: published mean ± deviation)", fontsize=8)
+    axes.set_xlabel("macro-F1", fontsize=8)
     axes.invert_yaxis()
     axes.grid(axis="y", visible=False)
 

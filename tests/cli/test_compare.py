@@ -29,11 +29,12 @@ def test_a_table_a_curve_and_advice(run: Run) -> None:
     assert outcome.status == 0, outcome.err
     assert "30 labels shown, 30 hidden labels, 2 classes, 2 draws" in outcome.out
     for name in (
-        *(f"Isotherm, rule {rule}" for rule in RULE_NAMES),
+        *(f"Isotherm, rule {rule}" for rule in RULE_NAMES if rule != "balanced"),
         "label spreading",
         "scikit-network PageRank",
     ):
         assert f"\n{name} " in outcome.out
+    assert "rule balanced" not in outcome.out, "it is the default, which has a row already"
     assert "finds hidden labels best on this graph" in outcome.out
     assert "Isotherm, with fewer labels:" in outcome.out
     assert "regression on X (needs features)" in outcome.out

@@ -157,7 +157,11 @@ def test_bars_and_evidence_agree_with_the_label(window: Any, tmp_path: Path) -> 
             label = view.get("isotherm.panel.node.label")
             assert view.page.inner_text("#verdict b").strip() == label
             rows = [each.split("\n") for each in view.page.locator("#choices .row").all_inner_texts()]
-            assert rows[0][1] == label, "with two seeds too, the bars are of the probabilities that decide"
+            assert rows[0][1] == label, "with two seeds too, the class that was decided is the first"
+            seed = view.get("isotherm.panel.node.seed")
+            shown = view.page.locator("#choices .row .number").all_inner_texts()
+            assert [text for text in shown if text] == (["100\u00a0%"] if seed else []), "too few seeds to tell"
+            assert seed or set(view.get("[...document.querySelectorAll('.bar')].map((bar) => bar.clientWidth)")) == {0}
         view.wait("!document.all.experts.hidden")
         assert view.page.inner_text("#experts tr:nth-child(2) th") == "heat"
         finish(view)

@@ -161,7 +161,7 @@ def _methods(task: Task, peers: bool) -> tuple[list[Method], dict[str, str]]:
     """The methods to run, and why others are left out."""
     chosen, left_out = [], {}
     for method in METHODS.values():
-        if not method.ours and not peers:
+        if method.again or not (method.ours or peers):
             continue
         if method.features and task.features is None:
             left_out[method.name] = "needs features"

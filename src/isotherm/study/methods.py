@@ -121,6 +121,7 @@ class Method:
     run: Callable[[Task, Draw], Answer]
     needs: str = "isotherm"  # the package that must be installed
     features: bool = False  # whether it needs features of the nodes
+    again: bool = False  # whether it is another method under a second name, which `compare` leaves out
 
     @property
     def ours(self) -> bool:
@@ -145,8 +146,8 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("Isotherm", partial(by_rule, sets=True)),
-        *(Method(f"Isotherm, rule {rule}", partial(by_rule, rule=rule)) for rule in RULE_NAMES),
-        Method("Isotherm, most probable", most_probable),
+        *(Method(f"Isotherm, rule {rule}", partial(by_rule, rule=rule), again=rule == DEFAULT) for rule in RULE_NAMES),
+        Method("Isotherm, most probable", most_probable, again=True),
         Method("Isotherm, heat alone", partial(with_evidence, structure=None)),
         Method("Isotherm, features", FEATURES, features=True),
         Method("Isotherm, features and spectral evidence", partial(FEATURES, structure="spectral"), features=True),

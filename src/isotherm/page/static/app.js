@@ -162,7 +162,7 @@ class Page {
   drawProgress() {
     const { curve, forecast, given, seeds, unsure } = this.state, here = [...(given ? [`${given.toLocaleString("en")} given here`] : []), ...(unsure ? [`${unsure.toLocaleString("en")} unsure`] : [])];
     const said = (...parts) => { fill($("progress"), ...parts, ...(here.length ? [make("span", { class: "quiet" }, here.join(", "))] : [])); $("progress").title = $("progress").textContent; };
-    if (!curve.length) { said(`${many(seeds, "label")}${this.state.fitted ? ` · accuracy is estimated from ${FEW} on` : ""}`); return; }
+    if (!curve.length) { said(`${many(seeds, "label")}${this.state.fitted ? ` · accuracy from ${FEW} labels on` : ""}`); return; }
     const [most, least] = [Math.max(...curve.map(([, share]) => share)), Math.min(...curve.map(([, share]) => share))];
     const points = curve.map(([, share], at) => `${2 + 56 * at / Math.max(1, curve.length - 1)},${16 - 14 * (share - least) / (most - least || 1)}`);
     const now = curve.at(-1)[1];

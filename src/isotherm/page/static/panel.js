@@ -91,15 +91,15 @@ export class Panel {
     fill($("choices"), ...buttons);
   }
 
-  // A button that gives the node a class, with its probability as a bar.
+  // A button that gives the node a class, with its probability as a bar once hidden seeds have told how certain that is.
   choice(code, probability) {
-    const { node, page } = this, bar = make("span", { class: "bar" });
-    bar.style.width = `${100 * (probability ?? 0)}%`;
+    const { node, page } = this, bar = make("span", { class: "bar" }), told = probability !== undefined && (node.seed || page.state.calibrated);
+    bar.style.width = `${told ? 100 * probability : 0}%`;
     bar.style.background = page.palette.base(code);
     const { name } = page.state.classes[code];
     return make("button", { type: "button", class: "row", "aria-pressed": node.seed && node.class === code, onclick: () => page.label(name) },
       make("kbd", {}, page.keyOf(code) || "·"), mark(page.palette, code), named(name), make("span", { class: "track" }, bar),
-      make("span", { class: "number" }, probability === undefined ? "" : percent(probability)));
+      make("span", { class: "number" }, told ? percent(probability) : ""));
   }
 
   // Keep the note; if that fails, the text stays, and is sent again with the next change.
