@@ -61,7 +61,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds for one case")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds of a processor for one case")
     parser.add_argument("--only", nargs="*", help="kinds whose name has one of these words")
     return parser.parse_args()
 

@@ -45,6 +45,8 @@ class DoubtfulSeeds(Columns):
     n_seeds, n_judged : int
         The number of seeds, and of those that could be judged. The others are each the only one of its class, or
         nothing is known about them without their own label.
+    n_wrong : int
+        The number of seeds, also of those that are not in the table, for which another class is more probable.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class DoubtfulSeeds(Columns):
     doubt: Doubles
     n_seeds: int
     n_judged: int
+    n_wrong: int
     NAMES: ClassVar[tuple[str, ...]] = ("seed", "label", "guess", "confidence", "doubt")
 
     def __repr__(self) -> str:
@@ -75,8 +78,7 @@ class DoubtfulSeeds(Columns):
     @property
     def title(self) -> str:
         """How many labels look wrong, and how many could not be judged."""
-        wrong = int(np.count_nonzero(self.label != self.guess))
-        found = f"{wrong:,} of {counted(self.n_seeds, 'seed')} " + ("looks wrong" if wrong == 1 else "look wrong")
+        found = f"{self.n_wrong:,} of {counted(self.n_seeds, 'seed')} look{'s' * (self.n_wrong == 1)} wrong"
         left = self.n_seeds - self.n_judged
         return found + (f" ({left:,} could not be judged)" if left else "")
 
@@ -115,7 +117,8 @@ def doubtful_seeds(
     codes, chances = trial.codes[judged], trial.probabilities[judged]
     own, guesses = chances[np.arange(len(codes)), codes], best_codes(chances, fit.options.threads)
     order = np.lexsort((trial.nodes[judged], own))
-    chosen = order[guesses[order] != codes[order]] if k is None else order[:k]
+    wrong = order[guesses[order] != codes[order]]
+    chosen = wrong if k is None else order[:k]
     nodes = trial.nodes[judged]
     return DoubtfulSeeds(
         fit.graph.nodes[nodes[chosen]],
@@ -125,6 +128,7 @@ def doubtful_seeds(
         1 - own[chosen],
         len(seeds.nodes),
         len(judged),
+        len(wrong),
     )
 
 
