@@ -93,8 +93,16 @@ def _degrees_around(csr: Csr, nodes: Ints) -> Words:
 
 
 def spaced(graph: "Graph", nodes: Ints, count: int) -> Ints:
-    """At most ``count`` of these nodes, ascending: evenly spaced by colour, or in a large graph by position."""
+    """At most ``count`` of these nodes, ascending: evenly spaced by colour and id, or in a large graph by position."""
     if len(nodes) <= count:
         return nodes
-    order = slice(None) if graph.csr.entries > MANY_ENTRIES else np.argsort(graph.colours[nodes], kind="stable")
-    return np.sort(nodes[order][np.linspace(0, len(nodes) - 1, count).astype(np.int64)])
+    places = np.linspace(0, len(nodes) - 1, count).astype(np.int64)
+    if graph.csr.entries > MANY_ENTRIES:
+        return np.sort(nodes[places])
+    colours = graph.colours[nodes]
+    order = np.argsort(colours, kind="stable")
+    nodes, colours = nodes[order], colours[order]
+    alike = np.flatnonzero(np.isin(colours, colours[places]))  # ids are slow to sort: only those that matter
+    ranks = id_ranks(graph, nodes[alike])
+    nodes[alike] = nodes[alike][np.lexsort((ranks, colours[alike]))]
+    return np.sort(nodes[places])
