@@ -66,7 +66,7 @@ def case(seed: int, number: int) -> str | None:
 
 
 def alike(seed: int, number: int) -> str | None:
-    """The same for rings and grids, where nodes look alike and ids decide: they are kept, and listed in another order."""
+    """The same for rings and grids, where nodes look alike: ids decide, so they only move."""
     rng = generator(seed, 3001, number)
     rows, columns = int(rng.integers(1, 40)), int(rng.integers(30, 70))
     place = np.arange(rows * columns).reshape(rows, columns)
