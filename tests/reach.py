@@ -7,16 +7,16 @@ from numpy.typing import NDArray
 from page_graphs import TOPICS
 from pages import SETTLED, View
 
-# Label every fifth node; the milliseconds of each answer, and the heap after 50 and after 500 labels.
-MANY_LABELS = """async (topics) => {
+# Label every fifth node; the milliseconds of each answer, and the heap after 50 labels and after all.
+MANY_LABELS = """async ([topics, count]) => {
   const took = [], heaps = [], page = window.isotherm;
-  for (let turn = 0; turn < 500; turn++) {
+  for (let turn = 0; turn < count; turn++) {
     const node = 5 * turn; // of 2,708; some are seeds already
     page.select(node, false);
     const began = performance.now();
     await page.label(topics[Number(page.map.names[node])]);
     took.push(performance.now() - began);
-    if (turn === 50 || turn === 499) heaps.push(performance.memory.usedJSHeapSize);
+    if (turn === 50 || turn === count - 1) heaps.push(performance.memory.usedJSHeapSize);
   }
   return [took, heaps];
 }"""
@@ -50,7 +50,7 @@ def keystrokes(view: View, topics: list[str], aim: float, most: int) -> int:
     return strokes if accuracy(view, truth) >= aim else most + 1
 
 
-def many_labels(view: View, topics: list[str]) -> tuple[NDArray[Any], list[float]]:
-    """Milliseconds of each of 500 labels in a row, and the heap in bytes after the first 50 and after all."""
-    took, heaps = view.page.evaluate(MANY_LABELS, topics)
+def many_labels(view: View, topics: list[str], count: int = 500) -> tuple[NDArray[Any], list[float]]:
+    """Milliseconds of each of these labels in a row, and the heap in bytes after the first 50 and after all."""
+    took, heaps = view.page.evaluate(MANY_LABELS, [topics, count])
     return np.array(took), heaps

@@ -20,6 +20,12 @@ def test_labels_do_not_depend_on_any_order(seed: int, number: int) -> None:
     assert order.case(seed, number) is None
 
 
+@pytest.mark.parametrize("number", range(4))
+def test_labels_do_not_depend_on_any_order_where_nodes_look_alike(number: int) -> None:
+    """Some of the nodes show the spread of the evidence. In a ring, all have the same colour; positions chose them."""
+    assert order.alike(1, number) is None
+
+
 def test_order_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check fails if folds go by the numbers of the nodes."""
     monkeypatch.setattr("isotherm.probability.hidden_seeds.colours_at", lambda graph, nodes: nodes.astype(np.uint64))

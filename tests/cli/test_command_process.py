@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import polars as pl
@@ -16,6 +18,7 @@ import pytest
 import zstandard
 from commands import EDGES, ISOTHERM, SEEDS, command, interrupt, leftovers, start
 
+from isotherm.cli import main
 from isotherm.cli.terminal.process import hidden_panics
 
 OLD = "the old result\n"
@@ -364,3 +367,13 @@ print("alive")
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout) == (0, "alive\n"), done.stderr
+
+
+def test_a_caller_may_take_what_is_printed(folder: Path) -> None:
+    """A text in memory has no number of a file."""
+    out, err = StringIO(), StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = main(["classify", str(folder / "edges.csv"), str(folder / "seeds.csv"), "-o", str(folder / "o.csv")])
+    assert status == 0, err.getvalue()
+    assert "rows to" in err.getvalue()
+    assert out.getvalue() == ""

@@ -84,7 +84,7 @@ PATHS = {
     "explore files": Way("explore", ("edges.csv", "seeds.csv")),
     "explore without seeds": Way("explore", ("edges.csv",)),
     "plot files": Way("plot", ("edges.csv", "seeds.csv", "-o", "out/map.html")),
-    "evaluate files": Way("evaluate", ("edges.csv", "labels.csv", "--fraction", "0.4", "--runs", "2", "--json")),
+    "evaluate files": Way("evaluate", ("edges.csv", "labels.csv", "--fraction", "0.4", "--runs", "1", "--json")),
     "compare files": Way("compare", ("edges.csv", "labels.csv", "--runs", "1", "--no-peers", "--json")),
     "pack files": Way("pack", ("edges.csv", "-o", "out/graph.iso")),
     "datasets list": Way("datasets list", ()),

@@ -289,6 +289,15 @@ def test_lesser_degree(graph: nx.Graph, found: float) -> None:
     assert interior_system(Graph.from_networkx(graph).heat, np.array([0])).lesser_degree == found
 
 
+def test_lesser_degree_counts_every_edge() -> None:
+    """Also of graphs with many; a sample by place made the choice of a solver depend on the numbers of nodes."""
+    graph = nx.gnm_random_graph(20_000, 80_000, seed=1)
+    graph.add_edges_from((0, node) for node in range(1, 5000))
+    least = [min(graph.degree[one], graph.degree[other]) for one, other in graph.edges]
+    found = interior_system(Graph.from_networkx(graph).heat, np.array([0])).lesser_degree
+    assert found == pytest.approx(np.mean(least), rel=1e-12)
+
+
 def test_auto_is_direct_for_small_systems() -> None:
     boundary, values = random_boundary(100, 4, 2)
     assert solve(system_of(grid(10, 10), boundary), values).solver == "direct"

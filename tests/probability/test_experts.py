@@ -360,6 +360,21 @@ def test_rounding_errors_do_not_choose_the_scale_of_features() -> None:
         np.testing.assert_array_equal(scaled_rows(features, seeds), scales(features)[0].apply(features))
 
 
+def test_the_scale_of_features_does_not_depend_on_the_order_of_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where only some of the seeds choose it."""
+    monkeypatch.setattr(scaling, "MOST_SEEDS", 10)
+    rng, chosen = np.random.default_rng(3), []
+    for _ in range(20):
+        codes = rng.integers(0, 2, 60)
+        features = (rng.random((60, 12)) < 0.5) * rng.uniform(0.1, 5, 12) + 0.4 * codes[:, None] * np.eye(12)[0]
+        order = rng.permutation(60)
+        found = scaled_rows(features, seeds_of(np.arange(60), codes, 2))
+        moved = scaled_rows(features[order], seeds_of(np.arange(60), codes[order], 2))
+        np.testing.assert_allclose(moved, found[order], atol=1e-12)
+        chosen.append([np.allclose(found, scale.apply(features)) for scale in scales(features)].index(True))
+    assert len(set(chosen)) > 1  # the seeds that choose matter here
+
+
 def test_diffused_features_of_small_graphs_do_not_depend_on_the_order_of_nodes(world: Any) -> None:
     """They are in double precision; the single one gave probabilities that differed by 0.00001."""
     graph, _, features, _ = world

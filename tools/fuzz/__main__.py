@@ -29,6 +29,7 @@ def main() -> int:
         ]
     kinds["sequences of updates"] = [(fits.updates, (options.seed, n)) for n in range(options.cases // 20)]
     kinds["order of lines, nodes, classes"] = [(order.case, (options.seed, n)) for n in range(options.cases // 20)]
+    kinds["order where nodes look alike"] = [(order.alike, (options.seed, n)) for n in range(options.cases // 50)]
     words = options.only or [""]
     if any(word in faults.NAME for word in words):  # they have to be counted first
         kinds[faults.NAME] = faults.jobs(options.cases // 5)
@@ -61,7 +62,7 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
-    parser.add_argument("--limit", type=float, default=20.0, help="seconds for one case")
+    parser.add_argument("--limit", type=float, default=20.0, help="seconds of a processor for one case")
     parser.add_argument("--only", nargs="*", help="kinds whose name has one of these words")
     return parser.parse_args()
 

@@ -65,11 +65,28 @@ def case(seed: int, number: int) -> str | None:
     return fault
 
 
-def fitted(task: Task, names: NDArray[np.str_]) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Labels and probabilities (n, K); the classes are named so."""
-    graph = iso.Graph.from_edges(
-        task.ends[:, 0], task.ends[:, 1], task.weight, nodes=range(task.n), directed=task.directed
-    )
+def alike(seed: int, number: int) -> str | None:
+    """The same for rings and grids, where nodes look alike: ids decide, so they only move."""
+    rng = generator(seed, 3001, number)
+    rows, columns = int(rng.integers(1, 40)), int(rng.integers(30, 70))
+    place = np.arange(rows * columns).reshape(rows, columns)
+    across, down = np.stack([place, np.roll(place, -1, axis=1)], 2), np.stack([place[:-1], place[1:]], 2)
+    ends, n = np.concatenate([across.reshape(-1, 2), down.reshape(-1, 2)]), place.size
+    seeds = rng.permutation(n)[: int(rng.integers(8, 100))]
+    codes = np.unique(3 * seeds // n, return_inverse=True)[1]
+    task = Task(ends, None, False, seeds, codes, None, n, "edges")
+    labels, chances = fitted(task, NAMES)
+    ids, lines = rng.permutation(n), rng.permutation(len(ends))
+    found, numbers = fitted(task._replace(ends=ends[lines][:, ::-1]), NAMES, ids)
+    return _difference("nodes are listed in another order", labels[ids], chances[ids], found, numbers)
+
+
+def fitted(
+    task: Task, names: NDArray[np.str_], ids: NDArray[np.int64] | None = None
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Labels and probabilities (n, K) in the order of these ids; the classes are named so."""
+    nodes = range(task.n) if ids is None else ids
+    graph = iso.Graph.from_edges(task.ends[:, 0], task.ends[:, 1], task.weight, nodes=nodes, directed=task.directed)
     seeds = dict(zip(task.seeds.tolist(), names[task.codes].tolist(), strict=True))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -1,4 +1,8 @@
-"""Cases in processes of their own, so that a crash is counted and does not end the run, and a hang is ended."""
+"""Cases in processes of their own, so that a crash is counted and does not end the run, and a hang is ended.
+
+A case may use so many seconds of a processor, because the machine may be busy with something else. One that waits for
+ever uses none, so there is a limit for the time on the wall, too.
+"""
 
 import multiprocessing
 import os
@@ -14,7 +18,9 @@ __all__ = ["Job", "Pool", "Tally"]
 
 Job: TypeAlias = tuple[Callable[..., str | None], tuple[object, ...]]
 
-START = 120.0  # seconds for the imports of a process, and for its first case
+START = 100.0  # more seconds of a processor for the imports of a process, and for its first case
+PATIENCE = 10  # times the limit is what a case may take by the clock on the wall
+TICKS = os.sysconf("SC_CLK_TCK")
 ADDRESS_SPACE = 8 << 30  # of a process, so that a damaged file cannot fill the machine
 FULL = ADDRESS_SPACE // 2  # libraries keep what they reserved for one file: above this a process is replaced
 CONTEXT = multiprocessing.get_context("spawn")
@@ -54,9 +60,15 @@ class _Worker:
         if _address_space(self.process.pid) > FULL:
             self.restart()
         self.job = job
-        self.deadline = monotonic() + (START if self.fresh else self.limit)
+        allowed = self.limit + START * self.fresh
+        self.most = _seconds(self.process.pid) + allowed
+        self.deadline = monotonic() + PATIENCE * allowed
         self.fresh = False
         self.pipe.send(job)
+
+    def hangs(self) -> bool:
+        """Whether the case has had its time."""
+        return monotonic() > self.deadline or _seconds(self.process.pid) > self.most
 
     def restart(self) -> int | None:
         """End the process and begin another; how the old one ended."""
@@ -77,6 +89,15 @@ def _address_space(pid: int | None) -> int:
     return pages * resource.getpagesize()
 
 
+def _seconds(pid: int | None) -> float:
+    """Seconds of a processor that a process has used; 0 for one that has ended, or where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / TICKS  # in user and in system mode
+
+
 def _serve(pipe: Connection) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE, ADDRESS_SPACE))
     with open(os.devnull, "w") as nothing:  # polars reports panics there, which the readers catch
@@ -93,7 +114,7 @@ def _serve(pipe: Connection) -> None:
 
 
 class Pool:
-    """Some processes, each of which has so many seconds for a case."""
+    """Some processes, each of which has so many seconds of a processor for a case."""
 
     def __init__(self, workers: int, limit: float) -> None:
         self._workers = [_Worker(limit) for _ in range(workers)]
@@ -108,7 +129,7 @@ class Pool:
             for worker in busy:
                 if worker.pipe in ready:
                     _take(worker, tally)
-                elif monotonic() > worker.deadline:
+                elif worker.hangs():
                     tally.hangs.append(_name(worker.job))
                     _done(worker, tally)
                     worker.restart()

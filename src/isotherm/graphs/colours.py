@@ -94,11 +94,18 @@ def _degrees_around(csr: Csr, nodes: Ints) -> Words:
 
 
 def spaced(graph: "Graph", nodes: Ints, count: int) -> Ints:
-    """At most ``count`` of these nodes, ascending: evenly spaced by colour, or in a large graph by position."""
+    """At most ``count`` of these nodes, ascending: evenly spaced by colour and id, or in a large graph by position."""
     if len(nodes) <= count:
         return nodes
-    if graph.csr.entries <= MANY_ENTRIES and len(nodes) > FEWER * count:  # most need not be sorted
+    if graph.csr.entries > MANY_ENTRIES:
+        return np.sort(nodes[np.linspace(0, len(nodes) - 1, count).astype(np.int64)])
+    if len(nodes) > FEWER * count:  # most need not be sorted
         low = nodes[graph.colours[nodes] < np.uint64(FEWER * count / len(nodes) * 2.0**64)]
         nodes = low if len(low) >= count else nodes
-    order = slice(None) if graph.csr.entries > MANY_ENTRIES else np.argsort(graph.colours[nodes], kind="stable")
-    return np.sort(nodes[order][np.linspace(0, len(nodes) - 1, count).astype(np.int64)])
+    colours, places = graph.colours[nodes], np.linspace(0, len(nodes) - 1, count).astype(np.int64)
+    order = np.argsort(colours, kind="stable")
+    nodes, colours = nodes[order], colours[order]
+    alike = np.flatnonzero(np.isin(colours, colours[places]))  # ids are slow to sort: only those that matter
+    ranks = id_ranks(graph, nodes[alike])
+    nodes[alike] = nodes[alike][np.lexsort((ranks, colours[alike]))]
+    return np.sort(nodes[places])

@@ -46,7 +46,7 @@ class DoubtfulSeeds(Columns):
         The number of seeds, and of those that could be judged. The others are each the only one of its class, or
         nothing is known about them without their own label.
     n_wrong : int
-        The number of seeds for which another class is more probable; with ``k``, the table may have fewer of them.
+        The number of seeds, also of those that are not in the table, for which another class is more probable.
 
     Examples
     --------
@@ -78,8 +78,7 @@ class DoubtfulSeeds(Columns):
     @property
     def title(self) -> str:
         """How many labels look wrong, and how many could not be judged."""
-        looks = "looks wrong" if self.n_wrong == 1 else "look wrong"
-        found = f"{self.n_wrong:,} of {counted(self.n_seeds, 'seed')} {looks}"
+        found = f"{self.n_wrong:,} of {counted(self.n_seeds, 'seed')} look{'s' * (self.n_wrong == 1)} wrong"
         left = self.n_seeds - self.n_judged
         return found + (f" ({left:,} could not be judged)" if left else "")
 

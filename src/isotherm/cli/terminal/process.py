@@ -171,10 +171,12 @@ def hidden_panics() -> Iterator[None]:
 
     Only for a process that owns its stderr, as a command does: compiled code in other threads is hidden too.
     """
-    if not hasattr(sys.stderr, "fileno") or sys.stderr.fileno() != 2:
+    stderr, number = sys.stderr, -1
+    with suppress(AttributeError, OSError):  # a caller may have put something without a number, as StringIO, there
+        number = stderr.fileno()
+    if number != 2:
         yield
         return
-    stderr = sys.stderr
     stderr.flush()
     with os.fdopen(os.dup(2), "w", encoding=stderr.encoding, errors=stderr.errors, buffering=1) as duplicate:
         with open(os.devnull, "wb") as nothing:

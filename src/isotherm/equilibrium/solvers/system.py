@@ -15,7 +15,6 @@ from isotherm.graphs import Csr
 
 MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
 WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 is not used
-SAMPLED_EDGES = 2**16
 CONSTANT = 16  # a spread of this many rounding errors is none
 CHUNK = 1 << 14  # rows that fit in the cache
 FEW_NODES, FINE = 20_000, 1e-8  # up to this many nodes, `stopping` is at most this
@@ -160,12 +159,14 @@ class System:
 
     @cached_property
     def lesser_degree(self) -> float:
-        """Mean, over sampled edges, of the smaller of the two degrees."""
+        """Mean, over all edges, of the smaller of the two degrees."""
         indptr, indices, _ = self.conductance
-        counts = np.diff(indptr)
-        sample = np.linspace(0, max(len(indices) - 1, 0), min(len(indices), SAMPLED_EDGES), dtype=np.int64)
-        ends = np.searchsorted(indptr, sample, side="right") - 1, indices[sample]
-        return float(np.minimum(*(counts[end] for end in ends)).mean()) if len(sample) else 0.0
+        counts, total = np.diff(indptr), 0
+        for start in range(0, len(counts), CHUNK):
+            own = counts[start : start + CHUNK]
+            near = indices[indptr[start] : indptr[start + len(own)]]
+            total += int(np.minimum(np.repeat(own, own), counts[near]).sum())
+        return total / max(len(indices), 1)
 
     def depth(self, limit: int) -> int:
         """The number of edges between the boundary and the node that is farthest from it, at most ``limit``."""

@@ -29,15 +29,23 @@ def scaled_rows(features: Rows, seeds: Seeds) -> Rows:
         lengths = np.sqrt(np.asarray(features.multiply(features).sum(axis=1)).ravel())
         return csr_array(diags_array(np.divide(1, lengths, out=np.zeros(len(lengths)), where=lengths > 0)) @ features)
     usual, *others = scales(features)
-    count = len(seeds.nodes) if min(len(seeds.nodes), features.shape[1]) <= MOST_SEEDS else MOST_SEEDS
-    some = np.linspace(0, len(seeds.nodes) - 1, count).astype(np.int64)
-    own, codes = features[seeds.nodes[some]], seeds.codes[some]
+    own, codes = features[seeds.nodes], seeds.codes
+    if min(own.shape) > MOST_SEEDS:
+        some = _evenly(own, MOST_SEEDS)
+        own, codes = own[some], codes[some]
     errors = [left_out_errors(scale.apply(own), codes) for scale in (usual, *others)]
     sums = np.array([each.sum() for each in errors])
     best = int(np.argmax(sums <= sums.min() + ROUNDING * sums[0]))  # the first of equal ones
     gain = errors[0] - errors[best]
     chance = LEAST_GAIN * np.sqrt(len(gain)) * gain.std() + ROUNDING * sums[0]
     return ((usual, *others)[best] if gain.sum() > chance else usual).apply(features)
+
+
+def _evenly(rows: Floats, count: int) -> Ints:
+    """Places of some rows, spread evenly along a line through all of them, so their order does not matter."""
+    along = np.random.default_rng(0).normal(size=rows.shape[1])
+    order = np.argsort(np.einsum("nd,d->n", rows, along), kind="stable")
+    return order[np.linspace(0, len(rows) - 1, count).astype(np.int64)]
 
 
 class Scale(NamedTuple):
