@@ -241,7 +241,7 @@ def rough_solver(
 ) -> Callable[[Seeds], FeatureField]:
     """Solves with some of the seeds, as roughly as calibration allows; ``solution`` is the one with all seeds.
 
-    With cg, a quarter of its iterations is enough. A loose tolerance would take more iterations, because cg
+    With cg, a third of its iterations plus two are enough. A loose tolerance would take more iterations, because cg
     first needs an estimate of the absorption time. No solve starts from the temperatures of the fit: these would leak
     the hidden labels.
     """
@@ -259,7 +259,7 @@ def rough_options(options: SolveOptions, solution: Solution) -> SolveOptions:
     if options.tol is None:
         return options
     if solution.solver == "cg":
-        return replace(options, solver="cg", tol=None, max_iter=math.ceil(solution.iterations / 4))
+        return replace(options, solver="cg", tol=None, max_iter=2 + math.ceil(solution.iterations / 3))
     solver = solution.solver if solution.solver == "elimination" else options.solver  # already chosen by "auto"
     return replace(options, solver=solver, tol=max(options.tol, ROUGH_TOL))
 
