@@ -406,6 +406,8 @@ def test_an_option_is_honoured_or_refused(run: Run, path: str, option: str, requ
     before, after = outcomes(probe.others)
     if before == after and probe.others:  # the others are refused here; then the option must be too
         before, after = outcomes(())
+    if option == "--engine":
+        disconnect()  # the workers that were started here
     status, seen = after
     assert after != before, f"{option} is dropped"
     sentence = seen["err"].decode()

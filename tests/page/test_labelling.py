@@ -66,8 +66,8 @@ def test_history_and_notes_and_their_export(window: Any, tmp_path: Path) -> None
         press(view, "q", f"isotherm.state.seedNodes.includes({node})")
         press(view, "u", "isotherm.state.unsure === 1")
         view.page.click("#tab-history")
-        texts = view.page.locator("#list li").all_inner_texts()
-        assert [text.split("\n")[-1] for text in texts] == ["unsure", "Hi", "note: see, the minutes"]
+        said = view.get("[...document.querySelectorAll('#list li .guess')].map((each) => each.textContent)")
+        assert said == ["unsure", "Hi", "note: see, the minutes"]
         view.page.click("#list li:nth-child(2) .row")
         view.wait(f"isotherm.panel.node?.id === {node} && document.all.note.value === 'see, the minutes'")
         press(view, "w", f"isotherm.state.history[0].label === 'Officer' && {SETTLED}")

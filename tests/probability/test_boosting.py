@@ -11,7 +11,7 @@ import isotherm as iso
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.evidence import Evidence
-from isotherm.probability.experts import Knowledge, Question
+from isotherm.probability.experts import Knowledge, Question, boosting
 from isotherm.probability.experts.boosting import LEAST_SEEDS, MOST_COLUMNS, Trees, boosted_trees
 from isotherm.seeds import Seeds
 
@@ -105,7 +105,7 @@ def test_a_class_without_a_seed_is_impossible(chessboard: Any) -> None:
     np.testing.assert_array_equal(softmax(one, axis=1), np.tile([0.0, 1.0, 0.0], (N, 1)))
 
 
-def test_they_are_for_tables_of_attributes_and_many_seeds(chessboard: Any) -> None:
+def test_they_are_for_tables_of_attributes_and_many_seeds(chessboard: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     graph, features, truth = chessboard
     nodes = np.arange(LEAST_SEEDS)
     wide = np.random.default_rng(2).random((N, MOST_COLUMNS + 1))
@@ -113,3 +113,7 @@ def test_they_are_for_tables_of_attributes_and_many_seeds(chessboard: Any) -> No
     assert boosted_trees(knowledge(graph, features, nodes[1:], truth[nodes[1:]])) is None
     assert boosted_trees(knowledge(graph, wide, nodes, truth[nodes])) is None
     assert boosted_trees(knowledge(graph, wide[:, 1:], nodes, truth[nodes] + 40, 60)) is None  # would take long
+    monkeypatch.setattr(
+        boosting, "MOST_NUMBERS", N * 11 - 1
+    )  # three times two columns, the degree and two classes twice
+    assert boosted_trees(knowledge(graph, features, nodes, truth[nodes])) is None

@@ -28,6 +28,7 @@ export class Filters {
     this.by = "label";
     this.columns = [];
     this.known = new Map(); // values of columns, by name
+    this.turn = 0; // counts choices
     this.clear();
     $("filters").querySelector("form").onsubmit = (event) => event.preventDefault();
     $("filters").querySelector("form").onreset = () => { this.clear(); this.apply(); };
@@ -85,9 +86,10 @@ export class Filters {
   }
 
   async mask() {
-    const { map } = this.page;
+    const { map } = this.page, turn = this.turn += 1;
     if (!this.active) { map.mask = null; return; }
     const passes = this.column && this.content ? await this.contentTest() : () => true;
+    if (turn !== this.turn) return; // another choice was made meanwhile
     const [low, high] = [this.low * 254 - 0.5, this.high >= 1 ? SEED : this.high * 254 + 0.5];
     map.mask = Uint8Array.from(map.codes, (code, i) => {
       const seed = map.levels[i] === SEED;

@@ -21,15 +21,18 @@ MOST_COLUMNS = 64  # features; trees are for tables of attributes, not for words
 LEAST_SEEDS = 100
 ROUNDS, RATE, LEAVES = 100, 0.05, 15  # trees of each class, how much each counts, and their leaves
 MOST = 500_000  # seeds times columns times classes: about a second
+MOST_NUMBERS = 20_000_000  # nodes times columns
 
 
 def boosted_trees(known: Knowledge) -> Expert | None:
-    """Boosted trees on features, where these are few and seeds are many."""
+    """Boosted trees on features, where these are few and seeds are many, and this takes about a second at most."""
     features, seeds = known.evidence.features, known.seeds
     if features is None or features.shape[1] > MOST_COLUMNS or len(seeds.nodes) < LEAST_SEEDS:
         return None
     columns, series = 3 * features.shape[1] + 1 + 2 * seeds.n_classes, max(1, seeds.n_classes - (seeds.n_classes == 2))
-    return Trees(known) if len(seeds.nodes) * columns * series <= MOST else None
+    if len(seeds.nodes) * columns * series > MOST or known.graph.n_nodes * columns > MOST_NUMBERS:
+        return None
+    return Trees(known)
 
 
 class Trees(Expert):
