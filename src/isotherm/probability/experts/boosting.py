@@ -17,7 +17,7 @@ from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.probability.experts.expert import Expert, Knowledge, Question, links, mean_weight
 from isotherm.probability.optimise import one_thread
 
-MOST_COLUMNS = 64  # features; trees are for tables of attributes, not for words or pixels
+MOST_COLUMNS = 50  # features; trees are for tables of attributes, not for words or pixels
 LEAST_SEEDS = 100
 ROUNDS, RATE, LEAVES = 100, 0.05, 15  # trees of each class, how much each counts, and their leaves
 MOST = 500_000  # seeds times columns times classes: about a second
