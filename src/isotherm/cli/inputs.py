@@ -69,13 +69,13 @@ class FileRead(NamedTuple):
 
 
 class Files(NamedTuple):
-    """What was read."""
+    """Graph and seeds as they were read."""
 
     graph: "Graph"  # or the one of the nearest rows of a table
     known: dict[Any, Any]  # labels of its nodes
     seeds: "Seeds"  # the same
     layouts: "dict[str, FileRead]"  # by the name of the file
-    seeds_layout: "Layout"  # of the first file of seeds
+    seeds_layout: "Layout"  # layout of the first file of seeds
     vectors: Any = None  # the table, if there is one; or the components of cells
     counted: bool = False  # whether weights are only counts: no column has weights, but edges occur more than once
     features: "FeatureFile | None" = None  # the table of features, if there is one

@@ -24,7 +24,7 @@ MANY_ENTRIES = 50_000_000  # in larger graphs, nodes are coloured only where nee
 GROWTH = 1.05  # rounds go on while they multiply the number of colours by this
 OWN = 0.1
 SAMPLE = 1 << 14  # nodes among which colours are counted
-FEWER = 8  # of the nodes with the lowest colours, so many are sorted for each that is drawn
+FEWER = 8  # nodes that are sorted for each one drawn, those with the lowest colours
 AT_ONCE = 1 << 20  # entries that are read at once
 
 

@@ -16,7 +16,7 @@ from isotherm.graphs.untrusted import checked_sparse
 
 MOST_NODES = 2**31 - 1  # indices are int32
 NOISE = 1e-8  # relative asymmetry that counts as rounding
-MOST_KINDS = 20  # of edges; each takes a few solves
+MOST_KINDS = 20  # kinds of edges at most; each takes a few solves
 MISSING = "missing"  # the kind of edges whose kind is not given
 
 

@@ -170,7 +170,7 @@ class Explanation(Columns):
         return self._odds_table("column", {name: self.columns[name] for name in order[:COLUMNS_SHOWN]})
 
     def _odds_table(self, title: str, odds: Mapping[str, Mapping[Any, float]]) -> str:
-        """What each row adds to the logits of the best classes."""
+        """A table of what each row adds to the logits of the best classes."""
         if not any(any(each.values()) for each in odds.values()):  # nothing speaks for any class
             return ""
         names = self._best_classes()

@@ -92,7 +92,7 @@ def spectral_features(graph: Graph, options: SolveOptions, blocks: int | None = 
         x = spectrum.orthogonal(spectrum.filtered(x, means, low, degree))
         means = spectrum.averages(x)
         values, turn = spectrum.eigenpairs(x, means)
-        low = MARGIN * float(np.clip(values[CUT], LOWEST, HIGHEST))
+        low = MARGIN * float(np.clip(values[min(CUT, len(values) - 1)], LOWEST, HIGHEST))
     kept = np.arange(len(values))[: _without_first(values)][::-1]
     return spectrum.turned(x, turn[:, kept] * np.maximum(values[kept], 0))
 
