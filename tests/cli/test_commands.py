@@ -4,7 +4,6 @@ import os
 import re
 import shlex
 import subprocess
-import sys
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -20,12 +19,8 @@ import isotherm
 from isotherm import kernels
 from isotherm.cli.app import app
 from isotherm.cli.commands import classify, evaluate, explain, pack, suggest, update
-from isotherm.cli.reports import scores
 from isotherm.node_classifier import RULE_NAMES
-from isotherm.probability.trial import reliability
 from isotherm.study.datasets import debian_packages
-from isotherm.study.evaluation import Evaluation
-from isotherm.study.scores import Scores
 
 ROOT = Path(__file__).parents[2]
 GUIDE = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs" / "commands").glob("*.md")))
@@ -64,45 +59,6 @@ def test_evaluate_prints_classes_and_confusion_and_draws(run: Run) -> None:
     again = run("evaluate", "edges.csv", "labels.csv", *wanted)
     assert again.status == 2
     assert "rules.png exists" in again.err
-
-
-def test_a_confusion_matrix_that_is_too_wide(monkeypatch: pytest.MonkeyPatch) -> None:
-    some, counts = np.ones(1), csr_array(np.array([[5, 3, 0], [1, 9, 2]]))
-    found = Evaluation(
-        {"centered": Scores(some, some, some, some, counts, reliability(some, some == 1))},
-        np.array(["tea", "coffee"]),
-        *[np.ones(1, dtype=np.int64)] * 3,
-    )
-    monkeypatch.setenv("COLUMNS", "20")
-    whole = ["        tea  coffee  unreached", "tea       5       3          0", "coffee    1       9          2"]
-    assert scores.confusion(found).splitlines() == whole
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    mistakes = [line.split() for line in scores.confusion(found).splitlines()[3:]]
-    assert mistakes == [
-        ["tea", "coffee", "3", "0.38"],
-        ["coffee", "unreached", "2", "0.17"],
-        ["coffee", "tea", "1", "0.08"],
-    ]
-    monkeypatch.setenv("COLUMNS", "80")
-    assert scores.confusion(found).splitlines() == whole
-    monkeypatch.setattr(scores, "MOST_COLUMNS", 1)
-    assert [line.split() for line in scores.confusion(found).splitlines()[3:]] == mistakes
-
-
-def test_scores_in_latex() -> None:
-    some, counts = np.array([0.5, 0.75]), csr_array((2, 3))
-    low, high = (Scores(some, some, some * np.nan, some, counts, reliability(some, some == 1)) for _ in range(2))
-    table = scores.ScoreTable("rule", {"mean_rule": low, "best": high}, "best", ("accuracy", "calibration_error"))
-    assert table.latex().splitlines() == [
-        r"\begin{tabular}{lr}",
-        r"\toprule",
-        r"rule & accuracy \\",
-        r"\midrule",
-        r"mean\_rule & $0.625 \pm 0.125$ \\",
-        r"\textbf{best} & $\boldsymbol{0.625 \pm 0.125}$ \\",
-        r"\bottomrule",
-        r"\end{tabular}",
-    ]
 
 
 @pytest.mark.parametrize(

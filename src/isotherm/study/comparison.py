@@ -1,5 +1,7 @@
 """Which method finds the hidden labels of one graph best, and how many labels would help."""
 
+import json
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -18,8 +20,10 @@ from isotherm.io.node_rows import read_node_features
 from isotherm.seeds import Seeds
 from isotherm.seeds.hiding import codes_of_nodes, sample_two_classes
 from isotherm.study.methods import METHODS, Method
+from isotherm.study.score_tables import ScoreReport, ScoreTable, listed, score_cell
 from isotherm.study.scores import Scores, Tally
 from isotherm.study.tasks import Draw, Task, draw_seeds
+from isotherm.tables import aligned, counted
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
 FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
@@ -43,10 +47,29 @@ class Curve:
         steps = (self.macro_f1[-1] - self.macro_f1[-2]) / np.log2(self.seeds[-1] / self.seeds[-2])
         return float(steps.mean()), _standard_error(steps)
 
+    def text(self) -> str:
+        """A row for each number of seeds."""
+        rows = [["labels shown", "accuracy", "macro-F1"]]
+        for seeds, *scores in zip(self.seeds, self.accuracy, self.macro_f1, strict=True):
+            rows.append([f"{seeds:,}", *map(score_cell, scores)])
+        return f"{self.method}, with fewer labels:\n\n{aligned(rows)}"
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """The result of `compare`."""
+    @property
+    def advice(self) -> str:
+        """Whether more labels would help."""
+        gain, error = self.gain
+        if math.isnan(gain):
+            return "There are too few labels to say whether more would help."
+        known = "" if math.isnan(error) else f" (standard error {100 * error:.1f})"
+        found = f"The last doubling of the labels added {100 * gain:+.1f} points of macro-F1{known}"
+        if gain <= 0.005 or (not math.isnan(error) and gain < 2 * error):
+            return f"{found}: more labels may not help much."
+        return f"{found}; the next one should add about as much, or a little less."
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(ScoreReport):
+    """The result of `compare`; `print` shows it as a table."""
 
     methods: dict[str, Scores]
     left_out: dict[str, str]  # why a method was not run
@@ -74,6 +97,59 @@ class Comparison:
         """How far a method is behind the best, and the standard error over draws of that paired difference."""
         steps = getattr(self.methods[self.best], figure) - getattr(self.methods[name], figure)
         return float(steps.mean()), _standard_error(steps)
+
+    @property
+    def title(self) -> str:
+        """What was shown and hidden."""
+        labels, hidden = counted(self.seeds, "label"), counted(self.hidden, "hidden label")
+        draws = counted(len(self.methods[self.best].accuracy), "draw")
+        return f"{labels} shown, {hidden}, {self.classes:,} classes, {draws}; ± is the standard deviation over draws"
+
+    @property
+    def table(self) -> ScoreTable:
+        """The scores of the methods, the best first."""
+        return ScoreTable("method", self.ranked, self.best, ("accuracy", "macro_f1", "calibration_error"))
+
+    def text(self) -> str:
+        """The title, the table of methods, the learning curve, and what follows from them."""
+        parts = [self.title, self.table.text(), self._advice, self.curve.text(), self.curve.advice]
+        if self.left_out:
+            parts.append("Left out: " + "; ".join(f"{name} ({why})" for name, why in self.left_out.items()))
+        return "\n\n".join(parts)
+
+    @property
+    def _advice(self) -> str:
+        best, ours = self.best, self.best_of_ours
+        if best == ours:
+            return f"{best} finds hidden labels best on this graph."
+        lead, error = self.behind(ours)
+        sure = "more" if lead > 2 * error else "less"
+        return (
+            f"{best} finds hidden labels best on this graph; {ours} is {100 * lead:.1f} points of macro-F1 behind, "
+            f"{sure} than two standard errors over draws."
+        )
+
+    def to_json(self) -> str:
+        """The same for machines; figures that do not exist are null."""
+        methods = self.table.lists()
+        for name, figures in methods.items():
+            figures["cpu_seconds"] = self.methods[name].seconds
+        values = {
+            "seeds": self.seeds,
+            "hidden": self.hidden,
+            "classes": self.classes,
+            "best": self.best,
+            "best_of_isotherm": self.best_of_ours,
+            "methods": methods,
+            "left_out": self.left_out,
+            "learning_curve": {
+                "method": self.curve.method,
+                "seeds": self.curve.seeds.tolist(),
+                "accuracy": [listed(row) for row in self.curve.accuracy],
+                "macro_f1": [listed(row) for row in self.curve.macro_f1],
+            },
+        }
+        return json.dumps(values, indent=2, ensure_ascii=False)
 
     def _mean(self, name: str) -> float:
         scores = self.methods[name]

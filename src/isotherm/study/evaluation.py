@@ -1,5 +1,6 @@
 """How well the labels of a graph are found again: hide most of them, classify, and compare."""
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -18,18 +19,21 @@ from isotherm.seeds import Seeds
 from isotherm.seeds.encoding import Labels
 from isotherm.seeds.hiding import codes_of_nodes, sample
 from isotherm.study.methods import by_rules, classifiers
+from isotherm.study.score_tables import ScoreReport, ScoreTable, class_table, confusion_table
 from isotherm.study.scores import Scores, Tally
 from isotherm.study.tasks import Draw, Task, draw_seeds
+from isotherm.tables import counted
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of runs done, and in total
 
 
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """The result of `evaluate`."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(ScoreReport):
+    """The result of `evaluate`; `print` shows it as a table."""
 
     rules: dict[str, Scores]
     classes: Labels  # (K,) all labels, sorted
+    policy: str  # how the labels to show were drawn
     seeds: Ints  # (runs,) number of labels shown
     hidden: Ints  # (runs,) number of labels hidden
     unreached: Ints  # (runs,) number of hidden labels of unreached nodes
@@ -43,6 +47,44 @@ class Evaluation:
     def best(self) -> str:
         """The rule with the highest mean macro-F1."""
         return max(self.rules, key=lambda rule: float(self.rules[rule].macro_f1.mean()))
+
+    @property
+    def title(self) -> str:
+        """What was shown and hidden."""
+        seeds, hidden = counted(self.seeds.mean(), "seed"), counted(self.hidden.mean(), "hidden label")
+        sizes = self.rules[self.best].confusion.sum(axis=1)
+        return (
+            f"{seeds} ({self.policy}), {hidden} ({self.unreached.mean():,.0f} unreached), "
+            f"{len(self.classes):,} classes, {counted(len(self.seeds), 'run')};\n"
+            f"the largest class has {sizes.max() / sizes.sum():.3f} of the hidden labels"
+        )
+
+    @property
+    def table(self) -> ScoreTable:
+        """The scores of the rules."""
+        return ScoreTable("rule", self.rules, self.best, ("macro_f1", "micro_f1", "accuracy", "calibration_error"))
+
+    def text(self, *, per_class: bool = False, confusion_matrix: bool = False) -> str:
+        """The title and the table of rules; for the best rule, scores of each class and mistakes if wanted."""
+        matrix, parts = self.rules[self.best].confusion, [self.title, self.table.text()]
+        if per_class:
+            parts += [f"Rule {self.best}, all runs:", class_table(self.classes, matrix)]
+        if confusion_matrix:
+            parts += [f"Rule {self.best}, all runs, true classes in rows:", confusion_table(self.classes, matrix)]
+        return "\n\n".join(parts)
+
+    def to_json(self) -> str:
+        """The same for machines, with the scores of each draw; null where there are none."""
+        values = {
+            "policy": self.policy,
+            "classes": self.classes.tolist(),
+            "seeds": self.seeds.tolist(),
+            "hidden": self.hidden.tolist(),
+            "unreached": self.unreached.tolist(),
+            "best": self.best,
+            "rules": self.table.lists(),
+        }
+        return json.dumps(values, indent=2, ensure_ascii=False)
 
 
 def evaluate(
@@ -124,7 +166,8 @@ def evaluate(
     seeds, hidden = np.array(draws, dtype=np.int64).T
     unlabelled = np.array([each.unlabelled for each in next(iter(scored.values())).scores])
     unreached = np.rint(unlabelled * hidden).astype(np.int64)
-    return Evaluation({rule: tally.result() for rule, tally in scored.items()}, known.classes, seeds, hidden, unreached)
+    by_rule = {rule: tally.result() for rule, tally in scored.items()}
+    return Evaluation(by_rule, known.classes, policy, seeds, hidden, unreached)
 
 
 def _by_code(values: Doubles | None, present: Ints) -> dict[int, float] | None:

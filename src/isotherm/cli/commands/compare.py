@@ -92,11 +92,8 @@ def compare(
 
             with exit_cleanly():
                 draw_comparison(found, plot, force=force)
-        from isotherm.cli.reports.scores import ScoreTable, comparison_json, comparison_text
-
-        scores = ScoreTable.of_methods(found)
         if output is not None:
-            write_columns(output, scores.columns(), TableFormat(force=force))
+            write_columns(output, found.table.columns(), TableFormat(force=force))
         written = [f"The picture is in {plot}"] * bool(plot) + [f"All draws are in {output}"] * bool(output)
         job.say(str(files), *written)
-        print(comparison_json(found) if json else scores.latex() if latex else comparison_text(found))
+        print(found.to_json() if json else found.to_latex() if latex else found)

@@ -120,20 +120,17 @@ def evaluate(
 
             with exit_cleanly():
                 draw_evaluation(found, plot, force=force)
-        from isotherm.cli.reports.scores import ScoreTable, evaluation_json, evaluation_text
-
-        scores = ScoreTable.of_rules(found)
         if output is not None:
-            write_columns(output, scores.columns(), TableFormat(output_format, force))
+            write_columns(output, found.table.columns(), TableFormat(output_format, force))
         written = [f"The picture is in {plot}"] * bool(plot)
         written += [f"All draws are in {output}"] * bool(output and output != "-")
         job.say(str(files), *(written or [""]))
         if json:
-            print(evaluation_json(found, policy))
+            print(found.to_json())
         elif latex:
-            print(scores.latex())
+            print(found.to_latex())
         elif output != "-":
-            print(evaluation_text(found, policy, per_class=per_class, confusion_matrix=confusion))
+            print(found.text(per_class=per_class, confusion_matrix=confusion))
 
 
 def _rules(wanted: tuple[str, ...], solving: Solving) -> tuple[str, ...]:
