@@ -261,6 +261,12 @@ class TestFromScipy:
                 ValueError,
                 "the adjacency matrix has 3 rows and 4 columns; a rectangular matrix is read by Graph.from_biadjacency",
             ),
+            (
+                np.array([[0, 1], [1, 2], [2, 3]]),
+                False,
+                ValueError,
+                r"a list of edges is read by Graph.from_edges\(source, target\), a rectangular matrix",
+            ),
             (np.ones((0, 0)), False, ValueError, "the graph has no nodes"),
             (np.ones(4), False, ValueError, "the adjacency matrix must have two dimensions, not 1"),
             (sp.coo_array(np.ones(4)), False, ValueError, "the adjacency matrix must have two dimensions, not 1"),

@@ -206,9 +206,10 @@ class Graph:
         matrix = as_sparse(adjacency, "adjacency")
         rows, columns = matrix.shape
         if rows != columns:
+            pairs = "a list of edges is read by Graph.from_edges(source, target), " if columns in (2, 3) else ""
             raise ValueError(
                 f"the adjacency matrix has {rows} rows and {columns} columns; "
-                "a rectangular matrix is read by Graph.from_biadjacency"
+                f"{pairs}a rectangular matrix is read by Graph.from_biadjacency"
             )
         check_size(rows, directed)
         ids = np.arange(rows) if nodes is None else distinct_ids(node_ids(nodes, "nodes"))
