@@ -265,7 +265,7 @@ class TestFromScipy:
                 np.array([[0, 1], [1, 2], [2, 3]]),
                 False,
                 ValueError,
-                r"a list of edges is read by Graph.from_edges\(source, target\), a rectangular matrix",
+                "a list of edges is read by Graph.from_edges(source, target), a rectangular matrix",
             ),
             (np.ones((0, 0)), False, ValueError, "the graph has no nodes"),
             (np.ones(4), False, ValueError, "the adjacency matrix must have two dimensions, not 1"),
