@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export ISOTHERM_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo docs links test test-isa lint bench wheels plain sanitize sanitize-solvers sanitize-readers sanitize-leaks arm fuzz coverage mutate clean
+.PHONY: demo docs links test test-isa lint bench wheels plain sanitize sanitize-solvers sanitize-readers sanitize-leaks sanitize-threads arm fuzz coverage mutate clean
 
 # With WHEEL=dist/NAME.whl, which PYTHON must fit, the demo is that of the wheel, in an environment with nothing else of
 # this project. It needs no compiler. Only modules that are imported are compiled, which saves a third of the time.
@@ -88,8 +88,7 @@ lint: .venv/installed
 SANITIZED := build/sanitize
 sanitize:
 	$(MAKE) --no-print-directory --jobs=2 $(SANITIZED)/built $(SANITIZED)/threads
-	$(MAKE) --no-print-directory --jobs=2 sanitize-solvers sanitize-readers sanitize-leaks
-	$(SANITIZED)/threads
+	$(MAKE) --no-print-directory --jobs=2 sanitize-solvers sanitize-readers sanitize-leaks sanitize-threads
 
 ASAN := detect_leaks=0
 SANITIZER = LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so.6)" \
@@ -101,6 +100,9 @@ sanitize-solvers:
 sanitize-readers:
 	$(SANITIZER) tests/io tests/graphs/test_untrusted.py tests/graphs/test_packed.py tests/graphs/test_old_packed.py \
 	  tests/labelling/test_saving.py tests/labelling/test_damaged_models.py tests/labelling/test_old_models.py
+
+sanitize-threads:
+	$(SANITIZED)/threads
 
 # Python itself leaks at its end, so only reports that name the kernels count. To look up all symbols would take minutes.
 sanitize-leaks: ASAN := detect_leaks=1:symbolize=0:log_path=$(SANITIZED)/leaks
@@ -116,7 +118,8 @@ $(SANITIZED)/built: .venv/installed
 
 $(SANITIZED)/threads: tools/sanitize/threads.cpp $(NATIVE)
 	mkdir -p $(SANITIZED)
-	$(CXX) -std=c++17 -O1 -g1 -Wno-psabi -pthread -fsanitize=thread -Inative $< -o $@
+	$(CXX) -std=c++17 -O1 -g1 -Wno-psabi -pthread -fsanitize=thread \
+	  -march=native -DISOTHERM_SANITIZED -Inative $< -o $@
 
 # The kernels on blocks compiled for ARM and run in an emulator, as on this processor. It needs a cross compiler and
 # qemu-user; on Debian g++-aarch64-linux-gnu and qemu-user.

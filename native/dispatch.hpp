@@ -20,7 +20,8 @@
 
 namespace isotherm {
 
-#if defined(__x86_64__) && defined(__linux__)
+// Sanitizers see what this processor would run, so there the compiler may assume its instruction set everywhere.
+#if defined(__x86_64__) && defined(__linux__) && !defined(ISOTHERM_SANITIZED)
 #define ISOTHERM_X86 1
 #endif
 
@@ -73,7 +74,11 @@ void run(const Body& body, int64_t chunk, int64_t begin, int64_t end) {
   if (active_isa == Isa::avx512) return run_avx512(body, chunk, begin, end);
   if (active_isa == Isa::avx2) return run_avx2(body, chunk, begin, end);
 #endif
+#ifdef __AVX2__
+  body(Registers<32>{}, chunk, begin, end);
+#else
   body(Registers<16>{}, chunk, begin, end);  // SSE2, NEON and most others
+#endif
 }
 
 // Rows are cut into chunks of about equal work. The cut depends on the data alone and never on the number of threads.

@@ -26,6 +26,14 @@ def test_labels_do_not_depend_on_any_order_where_nodes_look_alike(number: int) -
     assert order.alike(1, number) is None
 
 
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("most", ["calibration.MOST_ENTRIES", "experts.expert.MOST_TAUGHT"])
+def test_samples_of_seeds_do_not_depend_on_any_order(most: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f"isotherm.probability.{most}", 30)
+    monkeypatch.setattr("isotherm.probability.experts.expert.LEAST_TAUGHT", 3)
+    assert order.case(2, number) is None
+
+
 def test_order_is_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check fails if folds go by the numbers of the nodes."""
     monkeypatch.setattr("isotherm.probability.hidden_seeds.colours_at", lambda graph, nodes: nodes.astype(np.uint64))

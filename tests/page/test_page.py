@@ -302,6 +302,7 @@ def test_names_in_the_neighbourhood_do_not_overlap(window: Any, tmp_path: Path) 
         view.page.evaluate(f"() => isotherm.select({number(view, 'hub')}, false)")
         view.wait("document.querySelectorAll('#seeds li').length === 3 && isotherm.panel.near.paths.length === 3")
         view.page.click("#tab-around")
+        view.wait("document.querySelectorAll('#near text').length > 0")
         shown, overlapping = view.get(OVERLAPS)
         assert shown >= 8
         assert overlapping == 0

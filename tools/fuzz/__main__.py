@@ -4,10 +4,12 @@ import argparse
 import os
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from tools.fuzz import arrays, faults, fits, folders, guided, models, order, readers, weights
 from tools.fuzz.workers import Job, Pool, Tally
 
+GUIDED = "guided reader of "
 SHOWN = 5  # failures of each kind that are printed
 
 
@@ -30,6 +32,7 @@ def main() -> int:
     kinds["sequences of updates"] = [(fits.updates, (options.seed, n)) for n in range(options.cases // 20)]
     kinds["order of lines, nodes, classes"] = [(order.case, (options.seed, n)) for n in range(options.cases // 20)]
     kinds["order where nodes look alike"] = [(order.alike, (options.seed, n)) for n in range(options.cases // 50)]
+    kinds["order in larger graphs"] = [(order.larger, (options.seed, n)) for n in range(options.cases // 100)]
     words = options.only or [""]
     if any(word in faults.NAME for word in words):  # they have to be counted first
         kinds[faults.NAME] = faults.jobs(options.cases // 5)
@@ -42,11 +45,15 @@ def main() -> int:
         _print(name, tally, time.monotonic() - start)
         failures += tally.failures
     pool.close()
-    for suffix in guided.FORMATS if guided.available() else ():
-        name, start = f"guided reader of {suffix}", time.monotonic()
-        if any(word in name for word in options.only or [""]):
-            tally = guided.run(suffix, options.seed, options.cases)
-            _print(name, tally, time.monotonic() - start)
+    suffixes = [suffix for suffix in guided.FORMATS if any(word in GUIDED + suffix for word in words)]
+    with ThreadPoolExecutor(options.workers) as several:  # each starts a process
+
+        def timed(suffix: str) -> tuple[str, Tally, float]:
+            start = time.monotonic()
+            return GUIDED + suffix, guided.run(suffix, options.seed, options.cases), time.monotonic() - start
+
+        for name, tally, seconds in several.map(timed, suffixes if guided.available() else []):
+            _print(name, tally, seconds)
             failures += tally.failures
     print(f"{failures} failures")
     return 1 if failures else 0

@@ -38,7 +38,7 @@ Marks: TypeAlias = Callable[[Ints], Words]  # hashes of what is known about some
 class Fold(NamedTuple):
     """The result of hiding one fold."""
 
-    hidden: Ints  # (h,) positions of its seeds in the graph, ascending
+    hidden: Ints  # (h,) positions of its seeds in the graph, in an order that does not depend on them
     codes: Ints  # (h,) their class numbers
     features: NodeFeatures  # their features while hidden
     mean: Doubles  # (K,) mean temperature of each class over all reached nodes
@@ -100,7 +100,7 @@ def hide_seeds(
 
 
 def _grouped(seeds: Seeds, graph: Graph, marks: Marks | None) -> tuple[Ints, Ints]:
-    """Places of the seeds that may be hidden, ascending, and the number of the group of each.
+    """Places of the seeds that may be hidden, and the number of the group of each, ascending.
 
     Groups are numbered class by class, in pseudo-random order. (If they were numbered by ascending degree, hidden
     seeds would resemble the visible seeds more than other nodes do, and confidence would be too high.) A group is one
@@ -123,7 +123,9 @@ def _grouped(seeds: Seeds, graph: Graph, marks: Marks | None) -> tuple[Ints, Int
     np.add.at(totals[1], codes, marked)
     totals[2] = len(nodes)
     np.minimum.at(totals[2], codes, ranks)
-    return shared, _numbered(*totals[:, codes], colours, marked, ranks)
+    groups = _numbered(*totals[:, codes], colours, marked, ranks)
+    order = np.argsort(groups, kind="stable")
+    return shared[order], groups[order]
 
 
 def _sizes(groups: Ints) -> Ints:

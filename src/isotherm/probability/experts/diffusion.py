@@ -30,7 +30,7 @@ def diffusion(known: Knowledge) -> Expert | None:
         return None
     how = {"dtype": precision(known.graph), "n_threads": known.options.threads}
     walk = Averaging.convolution(csr, mean_weight(csr), **how).times(CONTINUE)
-    return Regression(DiffusedFeatures(known.rows, walk), known.seeds)
+    return Regression(DiffusedFeatures(known.rows, walk), known.seeds, pool=known.taught)
 
 
 class DiffusedFeatures:

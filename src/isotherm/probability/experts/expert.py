@@ -13,12 +13,14 @@ from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.graphs import Csr, Graph
+from isotherm.graphs.colours import colours_at, id_ranks
 from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:  # evidence holds the features of the graph, which an expert computes
     from isotherm.probability.evidence import Evidence
 
 LEAST = 1e-9  # smallest probability, so that logarithms are finite
+MOST_TAUGHT, LEAST_TAUGHT = 2000, 10  # seeds that a regression is fitted to: about as many, and so many of each class
 LARGE = 20_000  # nodes; up to so many, averages are in double precision
 FAR = 2.0**40  # largest weights within this factor of 1 keep sums and squares inside float32
 
@@ -40,6 +42,22 @@ class Knowledge:
         """The matrix that averages over neighbours, in the precision of the features."""
         assert self.rows is not None
         return Averaging(links(self.graph), dtype=self.rows.dtype).to_scipy()
+
+    @cached_property
+    def taught(self) -> Ints:
+        """Places of about `MOST_TAUGHT` seeds, of all classes in proportion, but `LEAST_TAUGHT` of each if possible.
+
+        They are evenly spaced by colour, by evidence where colours are equal, and by id where these are, too.
+        """
+        nodes, codes = self.seeds.nodes, self.seeds.codes
+        if len(codes) <= MOST_TAUGHT:
+            return np.arange(len(codes))
+        ids, marks, colours = id_ranks(self.graph, nodes), self.evidence.marks(nodes), colours_at(self.graph, nodes)
+        order, counts = np.lexsort((ids, marks, colours, codes)), np.bincount(codes)
+        wanted = np.minimum(np.maximum(counts * MOST_TAUGHT // len(codes), LEAST_TAUGHT), counts)
+        parts = np.split(order, np.cumsum(counts)[:-1])
+        chosen = [part[np.arange(many) * len(part) // max(many, 1)] for part, many in zip(parts, wanted, strict=True)]
+        return np.sort(np.concatenate(chosen))
 
 
 class Question(NamedTuple):

@@ -29,7 +29,6 @@ STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best 
 PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
 SLOPES = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.0, 2.0, 4.0), (1.0, 4.0, 16.0))  # factors of log-odds, by penalty
 LEAST_BLEND = 1e-9  # smaller weights are 0
-MOST_TAUGHT, LEAST_TAUGHT = 2000, 10  # seeds that a regression is fitted to: about as many, and so many of each class
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
 LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
@@ -43,14 +42,14 @@ def features(known: Knowledge) -> Expert | None:
     """Regression on the features of the node itself."""
     if known.rows is None:
         return None
-    return Regression(MeanFeatures(known.rows), known.seeds)
+    return Regression(MeanFeatures(known.rows), known.seeds, pool=known.taught)
 
 
 def neighbours(known: Knowledge) -> Expert | None:
     """Regression on the features of the node, of its neighbours and of theirs."""
     if known.rows is None:
         return None
-    return Regression(MeanFeatures(known.rows, known.mean_matrix, (0, 1, 2)), known.seeds)
+    return Regression(MeanFeatures(known.rows, known.mean_matrix, (0, 1, 2)), known.seeds, pool=known.taught)
 
 
 def convolution(known: Knowledge) -> Expert | None:
@@ -59,7 +58,7 @@ def convolution(known: Knowledge) -> Expert | None:
         return None
     csr = links(known.graph)
     matrix = Averaging.convolution(csr, mean_weight(csr), dtype=known.rows.dtype).to_scipy()
-    return Regression(MeanFeatures(known.rows, matrix, (2,)), known.seeds)
+    return Regression(MeanFeatures(known.rows, matrix, (2,)), known.seeds, pool=known.taught)
 
 
 def trees(known: Knowledge) -> Expert | None:
@@ -170,14 +169,20 @@ class Regression(Expert):
     log-odds too small: so each penalty is tried with several slopes, and the blend may sum to more than 1.
     """
 
-    def __init__(self, feature_map: FeatureMap, seeds: Seeds, strengths: Sequence[float] = STRENGTHS) -> None:
+    def __init__(
+        self,
+        feature_map: FeatureMap,
+        seeds: Seeds,
+        strengths: Sequence[float] = STRENGTHS,
+        pool: Ints | None = None,  # places of the seeds that it is fitted to; None for all
+    ) -> None:
         self.map, self.strengths, self.own = feature_map, strengths, feature_map.at(seeds.nodes)
         self.prior = PRIOR[: len(strengths)] / PRIOR[: len(strengths)].sum()
         self.wide = self.own.shape[1] > len(seeds.nodes)
         if not self.wide:
             self.own = np.asarray(self.own.toarray() if issparse(self.own) else self.own, dtype=np.float64)
         self.products = _products(self.own, self.own) if self.wide and len(seeds.nodes) <= MOST_PRODUCTS else None
-        self.pool = _some(self.own, seeds.codes)
+        self.pool = np.arange(len(seeds.nodes)) if pool is None else pool
         self._codes = seeds.codes[self.pool]
         self._fitted: dict[bytes, Path] = {}  # by the visible seeds
 
@@ -246,21 +251,6 @@ class Regression(Expert):
         if self.products is None:
             return _products(self.own[left], self.own[right])
         return self.products[np.ix_(left, right)]
-
-
-def _some(rows: Rows, codes: Ints) -> Ints:
-    """Places of about `MOST_TAUGHT` seeds, of all classes in proportion, but `LEAST_TAUGHT` of each if it has so many.
-
-    They are evenly spaced in the order of a projection of their rows (s, d), whatever the order of the seeds.
-    """
-    if len(codes) <= MOST_TAUGHT:
-        return np.arange(len(codes))
-    order = np.lexsort([rows @ random_directions(rows)[:, 0], codes])
-    counts = np.bincount(codes)
-    wanted = np.minimum(np.maximum(counts * MOST_TAUGHT // len(codes), LEAST_TAUGHT), counts)
-    parts = np.split(order, np.cumsum(counts)[:-1])
-    chosen = [part[np.arange(many) * len(part) // max(many, 1)] for part, many in zip(parts, wanted, strict=True)]
-    return np.sort(np.concatenate(chosen))
 
 
 def _products(left: Any, right: Any) -> Doubles:

@@ -39,7 +39,7 @@ def spectrum(known: Knowledge) -> Expert | None:
     if known.evidence.structure is None:
         return None
     rows, _ = known.evidence.structure.features(known.options)
-    return Regression(MeanFeatures(rows), known.seeds, [SPECTRAL_C])
+    return Regression(MeanFeatures(rows), known.seeds, [SPECTRAL_C], known.taught)
 
 
 def degree(known: Knowledge) -> Expert | None:
@@ -47,7 +47,7 @@ def degree(known: Knowledge) -> Expert | None:
     if known.evidence.structure is None:
         return None
     _, rows = known.evidence.structure.features(known.options)
-    return Regression(MeanFeatures(rows), known.seeds, [DEGREE_C])
+    return Regression(MeanFeatures(rows), known.seeds, [DEGREE_C], known.taught)
 
 
 def compatibility(known: Knowledge) -> Expert | None:
