@@ -104,17 +104,20 @@ class MeanFeatures:
 
     def at(self, nodes: Ints) -> Any:
         """(s, d parts) the features of some nodes and of their neighbours."""
-        parts = [self._mean_rows(nodes, hop) for hop in self.scales]
+        parts = [self._scaled(self._means(nodes, hop), hop, nodes) for hop in self.scales]
         return csr_array(hstack(parts)) if issparse(self.rows) else np.hstack(parts)
 
-    def _mean_rows(self, nodes: Ints, hop: int) -> Any:
-        if self.average is None or not hop:
+    def _means(self, nodes: Ints, hop: int) -> Any:
+        """The mean rows of some nodes; those of their neighbours, which are needed for it, are formed once."""
+        if not hop:
             return self.rows[nodes]
+        assert self.average is not None
         walk = self.average[nodes]
-        for _ in range(hop - 1):
-            walk = walk @ self.average
-        near = np.unique(walk.indices)  # only these rows are needed
-        return diags_array(self.scales[hop][nodes]) @ walk[:, near] @ self.rows[near]
+        near, places = np.unique(walk.indices, return_inverse=True)
+        return csr_array((walk.data, places, walk.indptr), (len(nodes), len(near))) @ self._means(near, hop - 1)
+
+    def _scaled(self, means: Any, hop: int, nodes: Ints) -> Any:
+        return diags_array(self.scales[hop][nodes]) @ means if hop else means
 
     def logits(self, weights: Doubles) -> Floats:
         """(n, K) the logits of all nodes, from the weights of the columns, in the precision of the features."""
