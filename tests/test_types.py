@@ -52,6 +52,9 @@ WRONG = {
     'clf.set_output(transform="arrow")': "arg-type",
     'iso.solve_dirichlet(graph, {"a": 1.0}, engine="spark")': "arg-type",
     'iso.read_labelled("edges.csv", "seeds.csv", missing="ignore")': "arg-type",
+    'iso.evaluate(graph, {}, policy="random")': "arg-type",
+    'iso.read_graph("edges.csv", decimal=";")': "arg-type",
+    'iso.FeatureTable(decimal=";")': "arg-type",
     "text: str = clf.labels_": "assignment",
     "clf.confidence_.colour": "attr-defined",
 }

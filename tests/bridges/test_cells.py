@@ -118,6 +118,8 @@ def test_a_query_takes_the_types_of_a_reference_by_their_joint_graph(cells: Any)
 
 
 def test_errors_name_what_is_missing(cells: Any) -> None:
+    with pytest.raises(TypeError, match="adata must be an AnnData object, not DataFrame"):
+        label_transfer(pd.DataFrame({"cell_type": ["a"]}), "cell_type")
     with pytest.raises(ValueError, match="obs has no 'celltype': give one of 'cell_type', 'truth'"):
         label_transfer(cells, "celltype")
     with pytest.raises(ValueError, match=r"obsp\['other_connectivities'\]: make it with scanpy.pp.neighbors"):

@@ -122,7 +122,7 @@ BAD_EDGES: list[tuple[str, str, Callable[[Path], object], list[str]]] = [
     (
         "unclear columns",
         "bad.csv",
-        text("when,x,y,z\n1,ann,bob,a\n2,bob,gus,b\n"),
+        text("when,x,y,z\n1,ann,bob,a\n2,cat,gus,b\n"),
         ["bad.csv has 4 columns", "do not say which nodes an edge joins", "--source x --target y\n"],
     ),
     (

@@ -118,6 +118,69 @@ def test_unclear_edges_are_refused(tmp_path: Path, rows: str, choice: str) -> No
     assert read_graph(tmp_path / "e.csv", source=2, target=4, weight=False).n_edges == 2
 
 
+BANK = {  # as a bank in Germany exports it
+    "Buchungsdatum": ["01.01.2025", "02.01.2025", "02.01.2025"],
+    "Auftraggeber Konto": ["0010", "0011", "0012"],
+    "Währung": ["EUR", "EUR", "EUR"],
+    "Empfänger Konto": ["0011", "0012", "0013"],
+    "Betrag": ["112,85", "1.284,50", "12,00"],
+}
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
+def test_ends_are_the_only_columns_with_common_ids(tmp_path: Path, ending: str) -> None:
+    path, frame = tmp_path / f"e.{ending}", pl.DataFrame(BANK)
+    if ending == "csv":
+        frame.write_csv(path, separator=";")
+    elif ending == "parquet":
+        frame.write_parquet(path)
+    else:
+        frame.write_excel(path)
+    assert read_graph(path, weight=False).nodes.tolist() == ["0010", "0011", "0012", "0013"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "nodes"),
+    [
+        ("amount;one;other\n1,50;a1;b1\n2,50;b1;a2\n3,50;a2;a3\n", ["a1", "b1", "a2", "a3"]),  # a fraction first
+        ("who,does,whom\nann,calls,bob\nbob,likes,cat\ncat,likes,dan\n", ["ann", "bob", "cat", "dan"]),  # a verb
+        ("stay,who,where\n10:20,ann,here\n11:00,bob,there\n12:00,ann,there\n", ["ann", "here", "bob", "there"]),
+    ],
+)
+def test_narrow_tables_whose_first_columns_are_no_ends(tmp_path: Path, rows: str, nodes: list[str]) -> None:
+    (tmp_path / "e.csv").write_text(rows)
+    assert read_graph(tmp_path / "e.csv", header=True, weight=False).nodes.tolist() == nodes
+
+
+@pytest.mark.parametrize(
+    ("rows", "choice"),
+    [
+        (
+            "day;no;one;other;sum\n1.1.2025;7;1;2;1,5\n2.1.2025;9;2;3;2,5\n",
+            "source='one' target='other'",
+        ),  # numbers may be amounts
+        (
+            "land,here,zone,there\nx,1a,y,2a\ny,2a,y,3a\nx,3a,x,1a\n",
+            "source='here' target='there'",
+        ),  # most values in common
+        ("sum;who;what;where\n1,5;ann;x;here\n2,5;bob;y;there\n", "source='who' target='what'"),  # none in common
+    ],
+)
+def test_the_question_for_ends_proposes_what_holds_ids(tmp_path: Path, rows: str, choice: str) -> None:
+    (tmp_path / "e.csv").write_text(rows)
+    with pytest.raises(UnclearError, match=f"; choose two of them, as in {choice}$"):
+        read_graph(tmp_path / "e.csv", header=True)
+
+
+def test_a_third_column_may_hold_the_labels(tmp_path: Path) -> None:
+    path, ids, found = tmp_path / "s.csv", list("abcdef"), ["bad", "fine"] * 3
+    pl.DataFrame({"konto": ids, "von wem": ["Jo"] * 3 + ["Al"] * 3, "befund": found}).write_csv(path)
+    with pytest.raises(UnclearError, match=r"which are nodes and which are labels: .* node='konto' label='von wem'"):
+        read_seeds(path)
+    pl.DataFrame({"konto": ids, "summe": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5], "befund": found}).write_csv(path)
+    assert read_seeds(path) == dict(zip(ids, found, strict=True))
+
+
 def test_unclear_seeds_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("account_id,branch_id,age,is_fraud\na,b,1,x\nc,d,2,y\n")

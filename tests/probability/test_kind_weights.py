@@ -10,7 +10,8 @@ import isotherm as iso
 from isotherm.arrays import Ints
 from isotherm.choices import SideName
 from isotherm.paper.block_model import stochastic_block_model
-from isotherm.probability.kind_weights import LEVELS, _Trials
+from isotherm.probability import kind_weights
+from isotherm.probability.kind_weights import ALIKE, LEVELS, UNLIKE, _structure, _Trials
 from isotherm.study.evaluation import evaluate
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.probability.calibration.CalibrationWarning")
@@ -67,6 +68,38 @@ def test_a_useless_kind_hardly_counts(count: int) -> None:
     alone = iso.NodeClassifier().fit(of_kinds(good=GOOD).weigh_kinds(), known(count))
     alike = iso.NodeClassifier().fit(of_kinds(good=GOOD, noise=NOISE).weigh_kinds(), known(count))
     assert accuracy(clf) >= accuracy(alone) - 0.01 > accuracy(alike)
+
+
+def test_random_edges_look_random_with_any_degrees() -> None:
+    """Cliques keep much of random values, and edges between random nodes as much as shuffled ones do."""
+    rng, n, m = np.random.default_rng(6), 2000, 10_000
+    inside = rng.integers(0, 5, (2, m))
+    ends = {
+        "cliques": 5 * rng.integers(0, n // 5, (1, m)) + inside,
+        "uniform": rng.integers(0, n, (2, m)),
+        "hubs": (n * rng.random((2, m)) ** 1.5).astype(np.int64),
+    }
+    graph = iso.Graph.from_edges(*np.hstack(list(ends.values())), nodes=range(n), kind=np.repeat(list(ends), m))
+    found = {name: _structure(iso.Graph(csr, graph.nodes), graph.weigh_kinds()) for name, csr in graph.kinds}
+    assert found["cliques"] > 2 * UNLIKE
+    assert max(found["uniform"], found["hubs"]) < ALIKE
+
+
+def test_few_seeds_are_enough_where_a_kind_looks_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two seeds of each class, hidden seeds hardly tell which kind joins cliques to a ring."""
+    rng, cliques = np.random.default_rng(7), np.repeat(np.arange(80), 5)
+    ring = 5 * np.stack([np.arange(80), np.roll(np.arange(80), 1)])
+    good = np.hstack([np.stack(np.nonzero(np.triu(cliques[:, None] == cliques, 1))), ring])
+    kind = np.repeat(["good", "noise"], good.shape[1])
+    ends = np.hstack([good, rng.integers(0, 400, good.shape)])
+    graph, seeds = iso.Graph.from_edges(*ends, nodes=range(400), kind=kind), {60: "a", 130: "a", 260: "b", 330: "b"}
+    weights = iso.NodeClassifier().fit(graph, seeds).kind_weights_
+    assert weights is not None
+    assert weights["noise"] < 0.02
+    monkeypatch.setattr(kind_weights, "RANDOM", 0.0)
+    without = iso.NodeClassifier().fit(graph, seeds).kind_weights_
+    assert without is not None
+    assert without["noise"] > 0.1
 
 
 def test_two_useful_kinds_are_better_than_one() -> None:

@@ -83,6 +83,8 @@ def label_transfer(
     >>> adata.obs["isotherm"].value_counts().to_dict()
     {'B cell': 100, 'T cell': 100}
     """
+    if not hasattr(adata, "obsp"):
+        raise TypeError(f"adata must be an AnnData object, not {type(adata).__name__}")
     cells = adata.copy() if copy else adata
     if labels not in cells.obs:
         message = "obs has no {column!r}: give one of {known} as {labels}"

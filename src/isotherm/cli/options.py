@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from cyclopts import CoercionError, Group, Parameter, Token
 
 from isotherm.choices import (
+    DecimalSign,
     DecisionName,
     EngineName,
     EvidenceName,
@@ -189,7 +190,7 @@ class EdgeReading:
     encoding: Annotated[str | None, option("Encoding of text, such as cp1252; by default UTF-8.", "NAME")] = None
     thousands: Annotated[bool, option("Commas set off thousands in numbers, as in 1,033.17.")] = False
     decimal: Annotated[
-        Literal[".", ","] | None, option("Decimal sign: a comma to read 1.033,17.", "CHAR", show_choices=False)
+        DecimalSign | None, option("Decimal sign: a comma to read 1.033,17.", "CHAR", show_choices=False)
     ] = None
 
     def for_edges(self) -> dict[str, Any]:

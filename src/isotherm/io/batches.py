@@ -2,8 +2,9 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from queue import Empty, Full, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
@@ -29,6 +30,7 @@ GROUPED = f"^{POINT_GROUPED.pattern}$"  # thousands set off by commas
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 LARGEST = 2**63 - 1
 END = object()
+SAMPLE = 2000  # rows
 GRACE = 2.0  # seconds: longer than a batch takes, unless its thread waits for a silent pipe
 
 
@@ -60,6 +62,12 @@ class Table(ABC):
     @abstractmethod
     def batches(self, places: Mapping[str, int], numbers: frozenset[str] = frozenset()) -> Iterator[Batch]:
         """The columns at these positions, from 0, named by role; text is parsed as numbers for roles in ``numbers``."""
+
+    def sample(self) -> Sequence[Sequence[Any]]:
+        """The first values of each column."""
+        places = {str(place): place for place in range(len(self.names))}
+        frames = (batch.frame.head(SAMPLE) for batch in islice(self.batches(places), 1))
+        return [series.to_list() for frame in frames for series in frame] or [()] * len(places)
 
     def layout(self, format: str, roles: dict[str, Column | None]) -> Layout:  # noqa: A002 - as in read_graph
         """How the table is read with these roles."""

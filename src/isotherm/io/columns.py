@@ -6,15 +6,18 @@ usual names of columns follow. Where two answers are equally likely, an error as
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from typing import Any, TypeAlias
 
 from isotherm.errors import Option
 from isotherm.files import FileError
 from isotherm.io.errors import UnclearError, shorten
 from isotherm.io.file_layout import Column, Pick, Values
+from isotherm.io.number_styles import POINT
 
 Names: TypeAlias = Sequence[str | None]
+Columns: TypeAlias = Sequence[Sequence[Any]]  # the first values of each column
 
 # Words of a name after `_words`, which drops "node", "id" and the like: FromNodeId -> from, node_1 -> 1.
 ENDS = {
@@ -59,6 +62,9 @@ NUMBERINGS = frozenset({"no", "nr", "number", "nummer", "row"})
 TIMES = frozenset({"time", "timestamp", "ts", "unixts", "date", "datetime", "day", "month", "year", "hour", "when"})
 TIMES |= {"since", "until"}
 INDEX = re.compile(r"|unnamed:? ?\d+|__index_level_\d+__|index", re.IGNORECASE)
+NO_ID = re.compile(  # a date, a time or a fraction
+    r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?|\d{1,2}:\d\d(:\d\d.*)?|[+-]?\d[\d.]*,\d+|[+-]?[\d,]*\.\d+"
+)
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 
 
@@ -212,19 +218,26 @@ def _simple(name: str | None) -> str:
 
 Roles: TypeAlias = dict[str, Column | None]
 
-CLEAR_WIDTH = 3  # in a wider table without usual names, the first two columns may be anything
+CLEAR_EDGES, CLEAR_SEEDS = 3, 2  # in a wider table without usual names, the first two columns may be anything
 MOST_SHOWN = 8
 MOSTLY = 0.9  # share of different values in a column of ids; a node may have been looked at twice
 MOST_LABELS = 50  # classes in a column that is taken for labels by its values
 
 
-def edge_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequence[Values] = ()) -> Roles:
+def edge_roles(
+    path: str,
+    names: Names,
+    picks: Mapping[str, Any],
+    values: Sequence[Values] = (),
+    sample: Callable[[], Columns] = tuple,
+) -> Roles:
     """The columns of source, target and weight, and that of kinds of edges if it is picked.
 
     Columns that the caller picks are taken. Otherwise source and target are a pair of names such as source and target
-    or from and to. If there is no such pair, they are the first two free columns, but not in a wide table with names,
-    which is refused. Row numbers are skipped. The weight is a column named weight, w, value or capacity; in a table
-    without names it is the third column if that is numeric.
+    or from and to. If there is no such pair, they are the only two columns that have ids in common among their first
+    values, the ``sample``. Else they are the first two free columns, but not in a wide table with names, which is
+    refused. Row numbers are skipped, and in a table with names also dates and fractions. The weight is a column named
+    weight, w, value or capacity; in a table without names it is the third column if that is numeric.
 
     Examples
     --------
@@ -242,7 +255,11 @@ def edge_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequen
     else:
         weight = named(names, WEIGHTS, taken)
     if source is None or target is None:
-        source, target = table.pair({"source": source, "target": target}, {weight, kind}, _pairs(names, source, target))
+        known, taken, pairs = {"source": source, "target": target}, {weight, kind}, _pairs(names, source, target)
+        if pairs or table.bare or len(names) < 3:
+            source, target = table.pair(known, taken, pairs)
+        else:
+            source, target = table.pair_by_values(known, taken, sample())
     found = {"source": source, "target": target, "weight": weight}
     return table.distinct(found if kind is None else found | {"edge_kind": kind})
 
@@ -273,7 +290,7 @@ def seed_roles(path: str, names: Names, picks: Mapping[str, Any], values: Sequen
 
 
 def guessed_roles(
-    path: str, names: Names, picks: Mapping[str, Any], columns: Sequence[Sequence[Any]]
+    path: str, names: Names, picks: Mapping[str, Any], columns: Columns
 ) -> tuple[list[int], int, FileError]:
     """The columns that may hold nodes, and the one of labels, by the values of all columns.
 
@@ -313,16 +330,40 @@ def _is_gap(value: Any) -> bool:
     return value is None or value == "" or value != value
 
 
+def _without(some: Iterable[int], places: list[int], least: int) -> list[int]:
+    """The places without some of them, if at least so many are left."""
+    dropped = set(some)
+    others = [place for place in places if place not in dropped]
+    return others if len(others) >= least else places
+
+
+def _are_no_ids(values: Sequence[Any]) -> bool:
+    """Whether most values are dates, times, fractions or lists."""
+    return 2 * sum(map(_is_no_id, values)) > len(values)
+
+
+def _is_no_id(value: Any) -> bool:
+    return NO_ID.fullmatch(value.strip()) is not None if isinstance(value, str) else not isinstance(value, int)
+
+
+def _is_plain_number(value: Any) -> bool:
+    return not isinstance(value, str) or POINT.fullmatch(value) is not None
+
+
 def _are_ids(values: Sequence[Any]) -> bool:
-    known = [value for value in values if not _is_gap(value)]
-    right = all(isinstance(value, str) or type(value) is int for value in known)
-    return right and len(known) > len(values) / 2 and len(set(known)) > MOSTLY * len(known)
+    known = _known(values)
+    return len(known) > len(values) / 2 and len(set(known)) > MOSTLY * len(known)
 
 
 def _are_labels(values: Sequence[Any]) -> bool:
+    known = _known(values)
+    return 1 < len(set(known)) <= min(MOST_LABELS, max(2, len(known) / 2))
+
+
+def _known(values: Sequence[Any]) -> list[Any]:
+    """The values without gaps; none if most can be neither ids nor labels."""
     known = [value for value in values if not _is_gap(value)]
-    right = all(isinstance(value, str | bool) or type(value) is int for value in known)
-    return right and 1 < len(set(known)) <= min(MOST_LABELS, max(2, len(known) / 2))
+    return [] if _are_no_ids(known) else known
 
 
 def picked_place(path: str, names: Names, pick: Pick, role: str) -> int | None:
@@ -370,27 +411,46 @@ class _Table:
         raise FileError(f"{self.path} has no column named {shorten(pick)} for {role}: {there}")
 
     def pair(
-        self, known: dict[str, int | None], taken: set[int | None], candidates: list[tuple[int, int]]
+        self,
+        known: dict[str, int | None],
+        taken: set[int | None],
+        candidates: list[tuple[int, int]],
+        *,
+        avoid: Iterable[int] = (),
+        guess: tuple[int, int] | None = None,
     ) -> tuple[int, int]:
-        """The positions of two columns of which at most one is known; the best candidate, else the first free ones."""
+        """The positions of two columns of which at most one is known: the only candidate, else the first free ones.
+
+        Row numbers and columns to avoid are skipped, if enough others are left. If the answer is unclear, the error
+        proposes the first candidate or else the guess.
+        """
         if len(candidates) == 1:
             return candidates[0]
-        free = [place for place in range(len(self.names)) if place not in taken and place not in known.values()]
-        given = sum(place is not None for place in known.values())
-        numbered = [place for place in free if self._is_index(place)]
-        if len(free) - len(numbered) + given >= 2:
-            free = [place for place in free if place not in numbered]
-        rest = iter(free)
+        given = [place for place in known.values() if place is not None]
+        free = [place for place in range(len(self.names)) if place not in {*taken, *given}]
+        free = _without(filter(self._is_index, free), free, 2 - len(given))
+        rest = iter(_without(avoid, free, 2 - len(given)))
         first, second = (next(rest, None) if place is None else place for place in known.values())
+        edges = "source" in known
         if first is None or second is None:
-            what, needed = "an edge" if "source" in known else "a seed", " and a ".join(known)
+            what, needed = "an edge" if edges else "a seed", " and a ".join(known)
             raise FileError(f"{self.path} has {self._counted()}, but {what} needs a {needed}; add what is missing")
-        if candidates or (not self.bare and len(free) + given > CLEAR_WIDTH):
-            likely = [place for place in free if self._may_be_ids(place)]
-            if len(likely) > 1 and not given:
-                first, second = likely[:2]
-            raise self.unclear(dict(zip(known, candidates[0] if candidates else (first, second), strict=True)))
+        if candidates or (not self.bare and len(free) + len(given) > (CLEAR_EDGES if edges else CLEAR_SEEDS)):
+            best = candidates[0] if candidates else guess or (first, second)
+            raise self.unclear(dict(zip(known, best, strict=True)))
         return first, second
+
+    def pair_by_values(self, known: dict[str, int | None], taken: set[int | None], columns: Columns) -> tuple[int, int]:
+        """The same, where names tell nothing: the only two columns that have values in common, if these are texts."""
+        times = {place for place, name in enumerate(self.names) if is_time(name or "")}
+        avoid = times | {place for place, values in enumerate(columns) if _are_no_ids(values)}
+        ids = {place: set(values) - {"", None} for place, values in enumerate(columns) if place not in avoid | taken}
+        shared = {pair: len(ids[pair[0]] & ids[pair[1]]) for pair in combinations(ids, 2)}
+        pairs = (
+            sorted(filter(shared.get, shared), key=lambda pair: -shared[pair]) if set(known.values()) == {None} else []
+        )
+        texts = [pair for pair in pairs if not any(all(map(_is_plain_number, ids[place])) for place in pair)]
+        return self.pair(known, taken, texts, avoid=avoid, guess=next(iter(pairs), None))
 
     def distinct(self, places: Mapping[str, int | None]) -> Roles:
         """The columns at these positions, of which no two may be the same or have the same name."""
@@ -406,10 +466,6 @@ class _Table:
     def _is_index(self, place: int) -> bool:
         """Whether a column holds row numbers, as pandas and R write them."""
         return is_index_name(self.names[place]) and place < len(self.values) and self.values[place].numbering
-
-    def _may_be_ids(self, place: int) -> bool:
-        numeric = place < len(self.values) and self.values[place].numeric
-        return not numeric and not is_time(self.names[place] or "")
 
     def _by_number(self, role: str) -> bool:
         pick = self.picks.get(role)

@@ -59,7 +59,7 @@ def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:
     """Open a table of edges; warns if columns that may hold weights are not used."""
     wanted = tuple(options.picks.values())
     table = open_table(file, known.name, delimiter=options.delimiter, header=options.header, wanted=wanted)
-    layout = table.layout(known.name, edge_roles(file.name, table.names, options.picks, table.values))
+    layout = table.layout(known.name, edge_roles(file.name, table.names, options.picks, table.values, table.sample))
     if options.weight is None and layout.roles["weight"] is None:
         _warn_about_numbers(file.name, unused_numbers(table.names, table.values, layout.roles))
     if options.decimal is None:

@@ -20,6 +20,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from isotherm.arrays import Doubles
+from isotherm.choices import DecimalSign
 from isotherm.errors import Option, ParameterError
 from isotherm.io.columns import CLEAR_LABELS, is_index_name, is_numbering_name, named
 from isotherm.io.errors import shorten
@@ -124,7 +125,7 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ignore: Sequence[str] = (),
         *,
         text: str | None = None,
-        decimal: str | None = None,
+        decimal: DecimalSign | None = None,
         thousands: bool = False,
     ) -> None:
         self.columns = columns

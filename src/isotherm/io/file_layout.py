@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from isotherm.choices import DecimalSign
+
 Pick: TypeAlias = str | int | None
 """A column: its name, its number from 1, or None to find it."""
 
@@ -25,7 +27,7 @@ class Options:
     id: Pick = None
     encoding: str | None = None
     thousands: bool = False
-    decimal: str | None = None
+    decimal: DecimalSign | None = None
     neighbors_key: str | None = None
     edge_kind: Pick = None
 

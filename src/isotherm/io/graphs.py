@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from isotherm.choices import DecimalSign
 from isotherm.errors import Option, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
@@ -49,7 +50,7 @@ def read_graph(
     id: Pick = None,  # noqa: A002 - the name that the commands use
     encoding: str | None = None,
     thousands: bool = False,
-    decimal: str | None = None,
+    decimal: DecimalSign | None = None,
     nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
     neighbors_key: str | None = None,
     edge_kind: Pick = None,

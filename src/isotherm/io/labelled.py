@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from isotherm.choices import MissingName
+from isotherm.choices import DecimalSign, MissingName
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
@@ -63,7 +63,7 @@ def read_labelled(
     labels_encoding: str | None = None,
     id: Pick = None,  # noqa: A002 - as in read_graph
     thousands: bool = False,
-    decimal: str | None = None,
+    decimal: DecimalSign | None = None,
     nodes: str | os.PathLike[str] | Iterable[Any] | None = None,
     neighbors_key: str | None = None,
     edge_kind: Pick = None,

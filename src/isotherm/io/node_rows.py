@@ -173,8 +173,16 @@ def chosen_rows(ids: Sequence[Any], graph: Graph, name: Any) -> Matched:
     lost = len(ids) - len(found.rows)
     if lost:
         first = ids[int(np.setdiff1d(np.arange(len(ids)), found.rows)[0])]
-        message = "{name}: {lost} of {all} rows are no nodes of the graph, such as {first}, and are left out"
-        warn(FileWarning(message, name=name, lost=f"{lost:,}", all=f"{len(ids):,}", first=shorten(first)))
+        message = (
+            "{name}: {lost} of {all} rows are no nodes of the graph, such as {first}, and are left out; {add} adds them"
+        )
+        facts = {
+            "lost": f"{lost:,}",
+            "all": f"{len(ids):,}",
+            "first": shorten(first),
+            "add": Option("graph.with_nodes"),
+        }
+        warn(FileWarning(message, name=name, **facts))
     return found
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
+from isotherm.choices import DecimalSign
 from isotherm.errors import Option
 from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
@@ -65,7 +66,7 @@ def pack_edges(
     header: bool | None = None,
     encoding: str | None = None,
     thousands: bool = False,
-    decimal: str | None = None,
+    decimal: DecimalSign | None = None,
     format: str | None = None,  # noqa: A002 - the name that the commands use
     simple: bool = False,
     max_memory: int | None = None,

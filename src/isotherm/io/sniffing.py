@@ -71,12 +71,17 @@ class Dialect:
     names: tuple[str | None, ...] = ()  # the name of each column; None without a header
     header: bool = False  # whether there is one
     skip: int = 0  # the number of lines before the first row of data
-    values: tuple[Values, ...] = ()  # what the first values of each column are
+    sample: tuple[tuple[str, ...], ...] = ()  # the first values of each column
 
     @property
     def width(self) -> int:
         """The number of columns."""
         return len(self.names)
+
+    @property
+    def values(self) -> tuple[Values, ...]:
+        """What the first values of each column are."""
+        return tuple(map(_values, self.sample))
 
 
 def records(path: str, text: bytes, dialect: Dialect, first: int = 1) -> Iterator[Record]:
@@ -172,8 +177,8 @@ def sniff(
         names = (names[0] or "").lstrip("#% "), *names[1:]
     skip = found[0].last if header else found[0].line - 1
     data = even[1:] if header else even
-    values = tuple(map(_values, zip(*data, strict=True)))
-    return Dialect(dialect.delimiter, dialect.quoted, dialect.commented, names, header, skip, values)
+    sample_of_columns = tuple(zip(*data, strict=True))
+    return Dialect(dialect.delimiter, dialect.quoted, dialect.commented, names, header, skip, sample_of_columns)
 
 
 def is_number(text: str) -> bool:

@@ -6,7 +6,7 @@ through `isotherm.io.sniffing.records`, which is exact and knows line numbers.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -144,6 +144,10 @@ class TextTable(Table):
     def __init__(self, path: str, dialect: Dialect, rest: Iterator[bytes]) -> None:
         self.path, self.dialect, self.names, self.values = path, dialect, dialect.names, dialect.values
         self.rest = rest  # everything after the header
+
+    def sample(self) -> Sequence[Sequence[str]]:
+        """The first values of each column; `batches` can be asked for once only."""
+        return self.dialect.sample or [()] * self.dialect.width
 
     def batches(self, places: Mapping[str, int], numbers: frozenset[str] = frozenset()) -> Iterator[Batch]:
         """Columns in ``numbers`` are floats where all of their values are numbers, and text otherwise."""

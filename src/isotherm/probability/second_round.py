@@ -88,17 +88,22 @@ def _scaled(scores: Doubles, targets: Doubles, weights: Doubles) -> Doubles:
     def loss(x: Doubles) -> Local:
         logits = x[0] * scores + x[1:]
         logits -= logits.max(axis=1, keepdims=True)
-        sums = np.exp(logits).sum(axis=1, keepdims=True)
-        found = np.exp(logits) / sums
+        found = np.exp(logits)
+        sums = found.sum(axis=1, keepdims=True)
+        found /= sums
         value = float(weights @ (np.log(sums[:, 0]) - np.einsum("nk,nk->n", targets, logits)))
         error = weights[:, None] * (found - targets)
-
-        def curve(step: Doubles) -> Doubles:
-            change = found * (step[0] * scores + step[1:])
-            change = weights[:, None] * (change - found * change.sum(axis=1, keepdims=True))
-            return np.append((change * scores).sum(), change.sum(axis=0)) + RIDGE * step
-
-        gradient = np.append((error * scores).sum(), error.sum(axis=0)) + RIDGE * x
-        return Local(value + RIDGE / 2 * float(x @ x), gradient, curve)
+        gradient = np.append(np.vdot(error, scores), error.sum(axis=0)) + RIDGE * x
+        curvature = _curvature(scores, found, weights)
+        return Local(value + RIDGE / 2 * float(x @ x), gradient, lambda step: curvature @ step + RIDGE * step)
 
     return minimum(loss, np.append(1.0, np.zeros(scores.shape[1])))
+
+
+def _curvature(scores: Doubles, found: Doubles, weights: Doubles) -> Doubles:
+    """(1 + K, 1 + K) second derivatives of the loss by the slope and the biases, without the penalty."""
+    weighted = weights[:, None] * found
+    tilted = weighted * (scores - np.einsum("nk,nk->n", found, scores)[:, None])
+    by_both = tilted.sum(axis=0)
+    by_biases = np.diag(weighted.sum(axis=0)) - weighted.T @ found
+    return np.block([[np.vdot(tilted, scores), by_both], [by_both[:, None], by_biases]])

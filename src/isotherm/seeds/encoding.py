@@ -222,7 +222,7 @@ def _warn_about_undecided(classes: list[str]) -> None:
     if found:
         names, is_one = ", ".join(map(repr, found)), len(found) == 1
         what = "is a class, though it looks" if is_one else "are classes, though they look"
-        message = "{names} {what} like a missing label: leave such seeds out, for example with {remedy}"
+        message = "{names} {what} like a missing label: leave such seeds out, in a file with {remedy}"
         warn(LabelWarning(message, names=names, what=what, remedy=Option("unknown", ",".join(found))))
 
 

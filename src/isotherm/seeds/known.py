@@ -188,7 +188,7 @@ def _positions(ids: list[Any], known: Ints, graph: Graph) -> Ints:
     try:
         return graph.index([ids[place] for place in known.tolist()])
     except ValueError as error:
-        raise ValueError(f"in the seeds, {error}") from None
+        raise ValueError(f"in the seeds, {error}; correct or remove what is no node") from None
 
 
 def _check_length(length: int, graph: Graph) -> None:

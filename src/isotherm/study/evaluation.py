@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from isotherm.arrays import Doubles, Ints
+from isotherm.choices import DrawPolicy
 from isotherm.errors import Option, ParameterError
 from isotherm.graphs import as_graph
 from isotherm.io.node_rows import read_node_features
@@ -93,7 +94,7 @@ def evaluate(
     *,
     features: Any = None,
     fraction: float = 0.01,
-    policy: str = "uniform",
+    policy: DrawPolicy = "uniform",
     runs: int = 10,
     rules: Iterable[str] = RULE_NAMES,
     random_state: int = 0,

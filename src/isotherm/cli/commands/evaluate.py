@@ -1,7 +1,8 @@
 """``isotherm evaluate``: how well hidden labels are found again."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
+from isotherm.choices import DrawPolicy
 from isotherm.cli.inputs import connect_to_cluster, known_besides, labels_inside, read_files
 from isotherm.cli.options import (
     HIDING,
@@ -51,9 +52,7 @@ def evaluate(
     /,
     *,
     fraction: Fraction = 0.01,
-    policy: Annotated[
-        Literal["uniform", "degree", "balanced"], option("How the shown labels are drawn.", "NAME", group=HIDING)
-    ] = "uniform",
+    policy: Annotated[DrawPolicy, option("How the shown labels are drawn.", "NAME", group=HIDING)] = "uniform",
     runs: Runs = 10,
     random_state: RandomState = 0,
     rule: Annotated[tuple[Rule, ...], option("A rule to score; may be repeated; by default all.", "NAME")] = (),

@@ -17,6 +17,7 @@ Spellings: TypeAlias = Mapping[Option, str]
 COMMON: Spellings = {
     Option("calibration", None): "--no-confidence",
     Option("directed", False): "--undirected",
+    Option("graph.with_nodes"): "--nodes",
     Option("header", False): "--no-header",
     Option("labels_header", False): "--no-labels-header",
     Option("missing", "drop"): "--ignore-missing-seeds",

@@ -29,6 +29,7 @@ STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best 
 PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any seed is hidden, but for a factor
 SLOPES = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.0, 2.0, 4.0), (1.0, 4.0, 16.0))  # factors of log-odds, by penalty
 LEAST_BLEND = 1e-9  # smaller weights are 0
+MOST_NUMBERS = 4_000_000  # numbers in the rows of all seeds, up to which the last regression is fitted to all of them
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
 LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
@@ -103,17 +104,20 @@ class MeanFeatures:
 
     def at(self, nodes: Ints) -> Any:
         """(s, d parts) the features of some nodes and of their neighbours."""
-        parts = [self._mean_rows(nodes, hop) for hop in self.scales]
+        parts = [self._scaled(self._means(nodes, hop), hop, nodes) for hop in self.scales]
         return csr_array(hstack(parts)) if issparse(self.rows) else np.hstack(parts)
 
-    def _mean_rows(self, nodes: Ints, hop: int) -> Any:
-        if self.average is None or not hop:
+    def _means(self, nodes: Ints, hop: int) -> Any:
+        """The mean rows of some nodes; those of their neighbours, which are needed for it, are formed once."""
+        if not hop:
             return self.rows[nodes]
+        assert self.average is not None
         walk = self.average[nodes]
-        for _ in range(hop - 1):
-            walk = walk @ self.average
-        near = np.unique(walk.indices)  # only these rows are needed
-        return diags_array(self.scales[hop][nodes]) @ walk[:, near] @ self.rows[near]
+        near, places = np.unique(walk.indices, return_inverse=True)
+        return csr_array((walk.data, places, walk.indptr), (len(nodes), len(near))) @ self._means(near, hop - 1)
+
+    def _scaled(self, means: Any, hop: int, nodes: Ints) -> Any:
+        return diags_array(self.scales[hop][nodes]) @ means if hop else means
 
     def logits(self, weights: Doubles) -> Floats:
         """(n, K) the logits of all nodes, from the weights of the columns, in the precision of the features."""
@@ -189,12 +193,12 @@ class Regression(Expert):
     @cached_property
     def _axes(self) -> "Axes":
         """The principal axes of the seeds that a regression is fitted to; they serve whichever seeds are hidden."""
-        return axes_of_gram(self._gram(self.pool, self.pool)) if self.wide else axes_of_rows(self.own[self.pool])
+        return axes_of_gram(self._gram(self.pool, self.pool)) if self.wide else axes_of_rows(self.own)
 
     def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) logits; minus infinity for a class that no visible seed has."""
-        taught = np.flatnonzero(np.isin(self.pool, question.visible))  # places in the pool
-        present, codes = np.unique(question.seeds.codes[self.pool[taught]], return_inverse=True)
+        taught = self._taught(question)
+        present, codes = np.unique(question.seeds.codes[taught], return_inverse=True)
         count = self.map.rows.shape[0] if question.hidden is None else len(question.hidden)
         if len(present) > 1:
             blend = self.prior if blend is None else blend
@@ -211,6 +215,12 @@ class Regression(Expert):
         found = np.full((count, question.seeds.n_classes), -np.inf)
         found[:, present] = logits
         return found
+
+    def _taught(self, question: Question) -> Ints:
+        """Places of the seeds that a regression is fitted to: some of the visible ones, or all if none is hidden."""
+        if not self.wide and self.own.size <= MOST_NUMBERS and len(question.visible) == len(question.seeds.nodes):
+            return question.visible
+        return self.pool[np.isin(self.pool, question.visible)]
 
     def likelihoods(self, question: Question) -> Doubles:
         """(penalties, slopes, h) log-likelihood of the class of each hidden seed by each penalty and slope alone."""
@@ -242,9 +252,10 @@ class Regression(Expert):
         key = taught.tobytes()
         if key not in self._fitted:
             whole, (present, every) = None, np.unique(self._codes, return_inverse=True)
-            if len(taught) < len(every) and len(present) == n_classes:
-                whole = self._path(np.arange(len(every)), every, n_classes)
-            self._fitted[key] = Path(self._axes.at(taught), codes, n_classes, whole)
+            if len(taught) != len(every) and len(present) == n_classes:
+                whole = self._path(self.pool, every, n_classes)
+            places = np.searchsorted(self.pool, taught) if self.wide else taught
+            self._fitted[key] = Path(self._axes.at(places), codes, n_classes, whole)
         return self._fitted[key]
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
