@@ -155,20 +155,18 @@ def test_the_seeds_that_teach_do_not_depend_on_their_order(monkeypatch: pytest.M
 
 
 def test_all_seeds_teach_the_last_regression_of_few_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regression, "MOST_TAUGHT", 40)
-    rng, nodes = np.random.default_rng(4), np.arange(300)
+    rng, nodes, some = np.random.default_rng(4), np.arange(300), np.arange(0, 300, 7)
     codes = nodes % 3
     rows = rng.normal(size=(300, 4)) + np.eye(3, 4)[codes]
     seeds = seeds_of(nodes, codes)
 
     def against(taught: Ints, visible: Ints) -> None:
-        expert = Regression(MeanFeatures(rows), seeds, [C])
+        expert = Regression(MeanFeatures(rows), seeds, [C], pool=some)
         theirs = LogisticRegression(C=C, tol=1e-8, max_iter=5000).fit(rows[taught], codes[taught])
         shares = seeds.smoothed_shares / (np.bincount(codes[taught]) / len(taught))
         found = softmax(expert.logits(Question(seeds, visible, NONE)), axis=1)
         np.testing.assert_allclose(found, normalize(theirs.predict_proba(rows) * shares, "l1"), atol=1e-4)
 
-    some = regression._some(rows, codes)
     against(nodes, nodes)
     against(np.setdiff1d(some, [some[3], 5]), np.setdiff1d(nodes, [some[3], 5]))  # where seeds are hidden
     monkeypatch.setattr(regression, "MOST_NUMBERS", 1199)
