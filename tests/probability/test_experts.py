@@ -154,6 +154,26 @@ def test_the_seeds_that_teach_do_not_depend_on_their_order(monkeypatch: pytest.M
     assert chosen[0] == chosen[1]
 
 
+def thirds(seeds: Seeds, folds: Ints) -> list[Question]:
+    """What is asked when the seeds of each fold are hidden."""
+    return [Question(seeds, np.flatnonzero(folds != f), NONE, np.flatnonzero(folds == f)) for f in range(3)]
+
+
+def test_penalties_that_are_too_weak_to_count_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels at random: weak penalties make absurd log-odds, and what is left is as if all had been tried."""
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.arange(240) % 2)
+    seeds, rows = seeds_of(np.arange(240), codes, 2), rng.normal(size=(240, 60))
+    blends = []
+    for limit in (regression.HOPELESS, np.inf):
+        monkeypatch.setattr(regression, "HOPELESS", limit)
+        expert = Regression(MeanFeatures(rows), seeds)
+        found = expert.likelihoods(thirds(seeds, np.arange(240) % 3))
+        blends.append(expert.blend(np.dstack(found)))
+        assert np.isneginf(found[0][0]).all() == np.isfinite(limit)
+    np.testing.assert_allclose(blends[0], blends[1], atol=1e-6)
+
+
 def test_hidden_seeds_choose_the_penalty() -> None:
     """Columns of noise need a strong penalty, one clear column a weak one."""
     rng, blends = np.random.default_rng(0), []
@@ -162,10 +182,7 @@ def test_hidden_seeds_choose_the_penalty() -> None:
     for noise, columns in ((0.01, 1), (6.0, 40)):
         rows = noise * rng.normal(size=(120, columns)) + (2.0 * codes - 1)[:, None] * (np.arange(columns) == 0)
         expert = Regression(MeanFeatures(rows), seeds)
-        found = [
-            expert.likelihoods(Question(seeds, places[places % 3 != fold], NONE, places[places % 3 == fold]))
-            for fold in range(3)
-        ]
+        found = expert.likelihoods(thirds(seeds, places % 3))
         blends.append(expert.blend(np.dstack(found)))
         np.testing.assert_allclose(expert.blend(found[0][..., :0]), expert.prior * np.mean(regression.SLOPES, axis=1))
     assert blends[0][0] > 0.7 > 0.1 > blends[1][0]
@@ -188,8 +205,7 @@ def test_strong_penalties_that_order_classes_best_are_not_held_back_by_small_odd
     rows = 0.25 * rng.normal(size=(60, 48)) + np.eye(n_classes)[codes] @ rng.normal(size=(n_classes, 48)) / 7
     seeds = seeds_of(places, codes, n_classes)
     expert = Regression(MeanFeatures(rows), seeds)
-    folds = places // n_classes % 3
-    found = [expert.likelihoods(Question(seeds, places[folds != f], NONE, places[folds == f])) for f in range(3)]
+    found = expert.likelihoods(thirds(seeds, places // n_classes % 3))
     by_slope = np.dstack(found).mean(axis=2)
     assert by_slope[3].max() > by_slope[3, 0] + 0.1
     assert expert.blend(np.dstack(found)).sum() > 1

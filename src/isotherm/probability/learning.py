@@ -154,7 +154,7 @@ class Panel:
         others: list[Blends] = [{} for _ in questions]
         for name, expert in self.experts.items():
             if isinstance(expert, Regression) and len(expert.strengths) > 1:
-                found = [expert.likelihoods(question) for question in questions]
+                found = expert.likelihoods(questions)
                 every[name] = expert.blend(np.dstack(found))
                 for number, blends in enumerate(others):
                     rest = [each for place, each in enumerate(found) if place != number]
