@@ -18,7 +18,7 @@ from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.evidence import Evidence
-from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, regression, scaling
+from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, regression, scaling, spectral
 from isotherm.probability.experts.diffusion import DiffusedFeatures
 from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight
 from isotherm.probability.experts.majority import Majority
@@ -293,6 +293,29 @@ def test_the_spectrum_is_that_of_a_dense_solver() -> None:
     wanted = vectors[:, -3:-1] / roots[:, None] * values[-3:-1]
     own, theirs = (each @ np.linalg.pinv(each) for each in (found, wanted))  # projections on the two spaces
     np.testing.assert_allclose(own, theirs, atol=1e-3)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_spectrum_that_was_started_is_the_same(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    graph, options = stochastic_block_model([300, 300], 0.05, 0.005, 0), SolveOptions(threads=threads)
+    monkeypatch.setattr(spectral, "FEWEST_NODES", 600)
+    alone, started = Structure(graph), Structure(graph)
+    started.start(options)
+    assert (started._started is None) == (threads == 1)
+    for one, other in zip(alone.features(options), started.features(options), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_what_fails_in_a_thread_is_raised_by_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(spectral, "FEWEST_NODES", 0)
+    monkeypatch.setattr(spectral, "spectral_features", fails)
+    structure, options = Structure(iso.Graph.from_edges([0], [1])), SolveOptions(threads=2)
+    structure.start(options)
+    with pytest.raises(MemoryError):
+        structure.features(options)
 
 
 def test_the_spectrum_of_a_graph_with_fewer_nodes_than_columns() -> None:

@@ -219,7 +219,7 @@ class Regression(Expert):
         Strong penalties come first. Once one can get no weight, whichever fold is left out, weaker ones are not tried,
         and their likelihood counts as 0.
         """
-        found = [np.full((*np.shape(SLOPES), np.size(each.hidden)), -np.inf) for each in questions]
+        found = [np.full((*np.shape(SLOPES), each.seeds.codes[each.hidden].size), -np.inf) for each in questions]
         for penalty in reversed(range(len(SLOPES))):
             for place, question in enumerate(questions):
                 found[place][penalty] = self._likelihood(question, penalty)
