@@ -40,7 +40,7 @@ def test_the_regression_is_that_of_scikit_learn(backend: ModuleType, shape: tupl
 @each_backend
 def test_any_number_of_threads_gives_the_same_bits(backend: ModuleType) -> None:
     rows, codes = case(1500, 800, 3)
-    np.testing.assert_array_equal(*(fitted(backend, rows, codes, 1.0, threads) for threads in (1, 3)))
+    np.testing.assert_array_equal(fitted(backend, rows, codes, 1.0, 1), fitted(backend, rows, codes, 1.0, 3))
 
 
 @each_backend

@@ -174,6 +174,28 @@ def test_penalties_that_are_too_weak_to_count_are_not_tried(monkeypatch: pytest.
     np.testing.assert_allclose(blends[0], blends[1], atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("by_penalty", "tried"),
+    [([0, 0, -99, -40], 2), ([-20, -45, -50, -60], 4), ([-3, -2, -41, -10], 4)],
+    ids=["falls", "rises without slopes", "falls a little"],
+)
+def test_weak_penalties_are_tried_while_they_may_count(
+    monkeypatch: pytest.MonkeyPatch, by_penalty: list[int], tried: int
+) -> None:
+    """Log-likelihoods for each seed, with slope 1; with larger slopes, strong penalties do better."""
+    asked = set()
+
+    def likelihood(self: Regression, question: Question, penalty: int) -> Any:
+        asked.add(penalty)
+        more = np.array([0, 10, 30]) if penalty == 2 else np.zeros(3)
+        return np.repeat((by_penalty[penalty] + more)[:, None], 3, axis=1)
+
+    monkeypatch.setattr(Regression, "_likelihood", likelihood)
+    seeds = seeds_of(np.arange(9), np.arange(9) % 3, 3)
+    Regression(MeanFeatures(np.eye(9)), seeds).likelihoods(thirds(seeds, np.arange(9) // 3))
+    assert len(asked) == tried
+
+
 def test_hidden_seeds_choose_the_penalty() -> None:
     """Columns of noise need a strong penalty, one clear column a weak one."""
     rng, blends = np.random.default_rng(0), []

@@ -216,7 +216,8 @@ class Regression(Expert):
     def likelihoods(self, questions: Sequence[Question]) -> list[Doubles]:
         """(penalties, slopes, h) log-likelihood of the class of each hidden seed by each penalty and slope alone.
 
-        Strong penalties come first. Once one can get no weight, whichever fold is left out, weaker ones are not tried,
+        Strong penalties come first. As penalties weaken, the likelihood with slope 1 rises and then falls. Once it
+        falls, and a penalty can get no weight with any slope, whichever fold is left out, weaker ones are not tried,
         and their likelihood counts as 0.
         """
         found = [np.full((*np.shape(SLOPES), each.seeds.codes[each.hidden].size), -np.inf) for each in questions]
@@ -224,8 +225,10 @@ class Regression(Expert):
             for place, question in enumerate(questions):
                 found[place][penalty] = self._likelihood(question, penalty)
             tried = np.array([each[penalty:].sum(axis=2) for each in found])  # (questions, penalties, slopes)
-            best = (tried.sum(axis=0) - tried).max(axis=2)
-            if (best[:, 0] < best[:, 1:].max(axis=1, initial=-np.inf) - HOPELESS).all():
+            others = tried.sum(axis=0) - tried
+            weak = others[:, 0].max(axis=1) < others[:, 1:].max(axis=(1, 2), initial=-np.inf) - HOPELESS
+            falls = others[:, 0, 0] < others[:, 1:, 0].max(axis=1, initial=-np.inf)
+            if (weak & falls).all():
                 break
         return found
 
