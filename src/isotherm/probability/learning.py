@@ -75,7 +75,7 @@ class Learnt:
         heat = self.calibration.probabilities(field)
         if panel is None or self.combination is None:
             return heat, None
-        shares, known = self.calibration.shares, heat.any(axis=1)
+        shares, known = self.calibration.shares, ~np.isnan(field.temperatures[:, 0])
         odds = np.empty((len(panel.names), *heat.shape), np.float32)  # filled in turn, since it may be large
         answers = panel.odds(heat, shares, field, self.combination.blends)
         del heat

@@ -130,9 +130,10 @@ def degree_features(graph: Graph) -> Floats:
     """(n, 2) the logarithm of the degree of each node, in mean edges, and its square, standardised."""
     csr = links(graph)
     logs = np.log1p(csr.sums / mean_weight(csr))
-    found = np.stack([logs, logs**2], axis=1)
-    spread = found.std(axis=0)
-    return ((found - found.mean(axis=0)) / np.where(spread > 0, spread, 1)).astype(precision(graph))
+    found = np.stack([logs, logs**2])
+    spread = found.std(axis=1, keepdims=True)
+    found = (found - found.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
+    return np.ascontiguousarray(found.T, dtype=precision(graph))
 
 
 class _Spectrum:
