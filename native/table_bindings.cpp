@@ -1,5 +1,6 @@
 // Bindings of the loops over plain tables: they release the GIL, nothing else.
 #include "bindings.hpp"
+#include "regression.hpp"
 #include "tables.hpp"
 
 template <class T>
@@ -129,6 +130,17 @@ void define_tables(nb::module_& m) {
         },
         nb::arg("chances").noconvert(), nb::arg("weights").noconvert(), nb::arg("factors").noconvert(),
         nb::arg("most"), nb::arg("tie"), nb::arg("best").noconvert(), nb::arg("threads"));
+
+  m.def("regress",
+        [](Block<const double> rows, Vector<const int64_t> codes, Vector<const double> penalty, Block<double> weights,
+           double gradient, double enough, int threads) {
+          const Unlocked unlocked;
+          regress({rows.data(), codes.data(), penalty.data(), static_cast<int64_t>(rows.shape(0)),
+                   static_cast<int64_t>(rows.shape(1)), static_cast<int64_t>(weights.shape(1))},
+                  weights.data(), gradient, enough, threads);
+        },
+        nb::arg("rows").noconvert(), nb::arg("codes").noconvert(), nb::arg("penalty").noconvert(),
+        nb::arg("weights").noconvert(), nb::arg("gradient"), nb::arg("enough"), nb::arg("threads"));
   define_tables_of<float>(m);
   define_tables_of<double>(m);
   define_placing<float, float>(m);

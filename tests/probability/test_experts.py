@@ -18,7 +18,7 @@ from isotherm.equilibrium.averages import Averaging
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.probability.evidence import Evidence
-from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, regression, scaling
+from isotherm.probability.experts import EXPERTS, STRUCTURAL, Knowledge, Question, regression, scaling, spectral
 from isotherm.probability.experts.diffusion import DiffusedFeatures
 from isotherm.probability.experts.expert import GivenProbabilities, links, mean_weight
 from isotherm.probability.experts.majority import Majority
@@ -173,6 +173,48 @@ def test_all_seeds_teach_the_last_regression_of_few_columns(monkeypatch: pytest.
     against(some, nodes)
 
 
+def thirds(seeds: Seeds, folds: Ints) -> list[Question]:
+    """What is asked when the seeds of each fold are hidden."""
+    return [Question(seeds, np.flatnonzero(folds != f), NONE, np.flatnonzero(folds == f)) for f in range(3)]
+
+
+def test_penalties_that_are_too_weak_to_count_are_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels at random: weak penalties make absurd log-odds, and what is left is as if all had been tried."""
+    rng = np.random.default_rng(0)
+    codes = rng.permutation(np.arange(240) % 2)
+    seeds, rows = seeds_of(np.arange(240), codes, 2), rng.normal(size=(240, 60))
+    blends = []
+    for limit in (regression.HOPELESS, np.inf):
+        monkeypatch.setattr(regression, "HOPELESS", limit)
+        expert = Regression(MeanFeatures(rows), seeds)
+        found = expert.likelihoods(thirds(seeds, np.arange(240) % 3))
+        blends.append(expert.blend(np.dstack(found)))
+        assert np.isneginf(found[0][0]).all() == np.isfinite(limit)
+    np.testing.assert_allclose(blends[0], blends[1], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("by_penalty", "tried"),
+    [([0, 0, -99, -40], 2), ([-20, -45, -50, -60], 4), ([-3, -2, -41, -10], 4)],
+    ids=["falls", "rises without slopes", "falls a little"],
+)
+def test_weak_penalties_are_tried_while_they_may_count(
+    monkeypatch: pytest.MonkeyPatch, by_penalty: list[int], tried: int
+) -> None:
+    """Log-likelihoods for each seed, with slope 1; with larger slopes, strong penalties do better."""
+    asked = set()
+
+    def likelihood(self: Regression, question: Question, penalty: int) -> Any:
+        asked.add(penalty)
+        more = np.array([0, 10, 30]) if penalty == 2 else np.zeros(3)
+        return np.repeat((by_penalty[penalty] + more)[:, None], 3, axis=1)
+
+    monkeypatch.setattr(Regression, "_likelihood", likelihood)
+    seeds = seeds_of(np.arange(9), np.arange(9) % 3, 3)
+    Regression(MeanFeatures(np.eye(9)), seeds).likelihoods(thirds(seeds, np.arange(9) // 3))
+    assert len(asked) == tried
+
+
 def test_hidden_seeds_choose_the_penalty() -> None:
     """Columns of noise need a strong penalty, one clear column a weak one."""
     rng, blends = np.random.default_rng(0), []
@@ -181,10 +223,7 @@ def test_hidden_seeds_choose_the_penalty() -> None:
     for noise, columns in ((0.01, 1), (6.0, 40)):
         rows = noise * rng.normal(size=(120, columns)) + (2.0 * codes - 1)[:, None] * (np.arange(columns) == 0)
         expert = Regression(MeanFeatures(rows), seeds)
-        found = [
-            expert.likelihoods(Question(seeds, places[places % 3 != fold], NONE, places[places % 3 == fold]))
-            for fold in range(3)
-        ]
+        found = expert.likelihoods(thirds(seeds, places % 3))
         blends.append(expert.blend(np.dstack(found)))
         np.testing.assert_allclose(expert.blend(found[0][..., :0]), expert.prior * np.mean(regression.SLOPES, axis=1))
     assert blends[0][0] > 0.7 > 0.1 > blends[1][0]
@@ -207,8 +246,7 @@ def test_strong_penalties_that_order_classes_best_are_not_held_back_by_small_odd
     rows = 0.25 * rng.normal(size=(60, 48)) + np.eye(n_classes)[codes] @ rng.normal(size=(n_classes, 48)) / 7
     seeds = seeds_of(places, codes, n_classes)
     expert = Regression(MeanFeatures(rows), seeds)
-    folds = places // n_classes % 3
-    found = [expert.likelihoods(Question(seeds, places[folds != f], NONE, places[folds == f])) for f in range(3)]
+    found = expert.likelihoods(thirds(seeds, places // n_classes % 3))
     by_slope = np.dstack(found).mean(axis=2)
     assert by_slope[3].max() > by_slope[3, 0] + 0.1
     assert expert.blend(np.dstack(found)).sum() > 1
@@ -296,6 +334,29 @@ def test_the_spectrum_is_that_of_a_dense_solver() -> None:
     wanted = vectors[:, -3:-1] / roots[:, None] * values[-3:-1]
     own, theirs = (each @ np.linalg.pinv(each) for each in (found, wanted))  # projections on the two spaces
     np.testing.assert_allclose(own, theirs, atol=1e-3)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_spectrum_that_was_started_is_the_same(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+    graph, options = stochastic_block_model([300, 300], 0.05, 0.005, 0), SolveOptions(threads=threads)
+    monkeypatch.setattr(spectral, "FEWEST_NODES", 600)
+    alone, started = Structure(graph), Structure(graph)
+    started.start(options)
+    assert (started._started is None) == (threads == 1)
+    for one, other in zip(alone.features(options), started.features(options), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+def test_what_fails_in_a_thread_is_raised_by_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(spectral, "FEWEST_NODES", 0)
+    monkeypatch.setattr(spectral, "spectral_features", fails)
+    structure, options = Structure(iso.Graph.from_edges([0], [1])), SolveOptions(threads=2)
+    structure.start(options)
+    with pytest.raises(MemoryError):
+        structure.features(options)
 
 
 def test_the_spectrum_of_a_graph_with_fewer_nodes_than_columns() -> None:

@@ -18,6 +18,7 @@ seeds.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from isotherm.arrays import Doubles, Floats, Ints, Mask
@@ -37,6 +38,7 @@ class Lifting:
     """A symmetric matrix, and the positions of the graph's nodes in it."""
 
     conductance: Csr  # weights between lifted nodes; each copy has the graph's own nodes first, then the grounds
+    component: NDArray[np.int32]  # the connected component of each lifted node
     n: int  # nodes of the graph
     size: int  # nodes of one copy, including grounds
     offsets: tuple[int, ...]  # first row of each copy on which seeds are held and temperatures are read: one or two
@@ -120,7 +122,7 @@ def lift(
     both = graph.directed and side == "both"
     offsets = (0, whole.n_nodes) if both else (0,)
     conductance, factor = in_good_unit(whole.heat)
-    return Lifting(conductance, graph.n_nodes, whole.n_nodes, offsets, held, graph.directed, factor)
+    return Lifting(conductance, whole.components, graph.n_nodes, whole.n_nodes, offsets, held, graph.directed, factor)
 
 
 def _grounded(graph: Graph, seeds: Ints, weights: Doubles, side: str) -> tuple[Graph, Ints]:

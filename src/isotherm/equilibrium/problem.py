@@ -13,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
@@ -85,7 +86,13 @@ class Problem:
     def system(self) -> System:
         """Eq. 4 on the lifted graph."""
         lifting = self.lifting
-        return interior_system(lifting.conductance, lifting.boundary, half=lifting.half, output=lifting.output)
+        return interior_system(
+            lifting.conductance,
+            lifting.boundary,
+            half=lifting.half,
+            output=lifting.output,
+            component=lifting.component,
+        )
 
     def take_over(self, system: System) -> None:
         """Use a known system instead of finding out again which nodes are reached."""
@@ -110,10 +117,16 @@ def _columns(values: Doubles, part: slice) -> Doubles:
 
 
 def interior_system(
-    conductance: Csr, boundary: Ints, *, half: int | None = None, output: OutputRows | None = None
+    conductance: Csr,
+    boundary: Ints,
+    *,
+    half: int | None = None,
+    output: OutputRows | None = None,
+    component: NDArray[np.int32] | None = None,  # the connected component of each node, if known
 ) -> System:
     """Eq. 4 for a symmetric matrix of weights and the nodes whose temperature is given."""
-    component = kernels.active.components(conductance.indptr, conductance.indices)
+    if component is None:
+        component = kernels.active.components(conductance.indptr, conductance.indices)
     with_seed = np.zeros(int(component.max(initial=0)) + 1, bool)
     with_seed[component[boundary]] = True
     return System(conductance, boundary, conductance.sums, with_seed[component], half, output, component)

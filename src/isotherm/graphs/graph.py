@@ -436,6 +436,12 @@ class Graph:
         return read_only(bipartite(self.csr)) if self.directed else self.csr
 
     @cached_property
+    def components(self) -> NDArray[np.int32]:
+        """The number of the connected component of each row of `heat`."""
+        found: NDArray[np.int32] = kernels.active.components(self.heat.indptr, self.heat.indices)
+        return locked(found)
+
+    @cached_property
     def edges_only(self) -> "Graph":
         """The same graph with arcs read as edges; the weights of arcs in both directions are added.
 

@@ -4,7 +4,7 @@ In come bare arrays: a graph in compressed sparse rows, blocks of temperatures, 
 in place, and a `Report` with the sums and maxima of the pass. Nothing is checked here; the packages above have done
 that. Call the kernels as ``kernels.active.sweep(...)``. Read ``reference.py`` first: it defines the kernels in a few
 lines of SciPy each, and the C++ in ``native/`` has the same signatures. Further reference kernels are in
-``numbering.py`` (text and node ids), ``tables.py`` (rows of tables) and ``drawing.py`` (layout).
+``numbering.py`` (text and node ids), ``tables.py`` (rows of tables), ``regression.py`` and ``drawing.py`` (layout).
 
 Two environment variables are read at import. ``ISOTHERM_KERNELS`` is ``auto``, ``native`` or ``reference``.
 ``ISOTHERM_ISA`` is the instruction set of the native kernels: ``base``, ``avx2`` or ``avx512``; by default the best

@@ -22,6 +22,7 @@ from scipy.sparse.linalg import spsolve_triangular
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.kernels.drawing import advance, contract, pair_up, pull_and_push, spread
 from isotherm.kernels.numbering import Codebook, Codes, Words, count_breaks, mixed, split_rows
+from isotherm.kernels.regression import regress
 from isotherm.kernels.tables import (
     best_columns,
     chances,

@@ -4,6 +4,7 @@
 teach about confidence is found on first use, unless the labels already needed it.
 """
 
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -319,17 +320,19 @@ def fit(
         from isotherm.labelling.certification import until_certain  # few fits need it
 
         return until_certain(problem, seeds, settings, options)
-    if before is None:
-        solution = engine_of(options).solve(problem, options)
-    else:
-        solution = _solve_again(before, problem, seeds, options)
-    if evidence is None or not evidence.beyond_links:  # otherwise unreached nodes have labels too
-        warn_about_unreached(solution.temperatures)
-    if settings.decision is None:
-        found = Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
-        earlier = _taught(before, settings)
-        return found if earlier is None else replace(found, taught=earlier.moved(seeds, found.field.mean, None))
-    return _decide(problem, seeds, settings, solution, evidence, before)
+    panel = None if settings.decision is None else _panel(evidence, graph, seeds, settings.solving)
+    with nullcontext() if panel is None else panel.meanwhile():
+        if before is None:
+            solution = engine_of(options).solve(problem, options)
+        else:
+            solution = _solve_again(before, problem, seeds, options)
+        if evidence is None or not evidence.beyond_links:  # otherwise unreached nodes have labels too
+            warn_about_unreached(solution.temperatures)
+        if settings.decision is not None:
+            return _decide(problem, seeds, settings, solution, evidence, panel, before)
+    found = Fit(problem, seeds, settings, OneLabel(solution, seeds, settings.heat_rule))
+    earlier = _taught(before, settings)
+    return found if earlier is None else replace(found, taught=earlier.moved(seeds, found.field.mean, None))
 
 
 def _decide(
@@ -338,13 +341,13 @@ def _decide(
     settings: Settings,
     solution: Solution,
     evidence: Evidence | None,
+    panel: Panel | None,
     before: Fit | None,
 ) -> Fit:
     """Learn probabilities from hidden seeds, and decide by them."""
     graph, options = problem.graph, settings.solving
     neighbours = None if before is None else before.field.neighbours
     field = FeatureField.of(graph, seeds, solution.temperatures, settings.side, neighbours)
-    panel = _panel(evidence, graph, seeds, options)
     learnt, earlier = None, _taught(before, settings)
     if earlier is not None and not (evidence is not None and evidence.beyond_links):
         learnt = earlier.moved(seeds, field.mean, panel)

@@ -6,8 +6,9 @@ seeds to fit calibration and weights; the frozen `Learnt` that it returns can be
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -24,7 +25,7 @@ from isotherm.probability.calibration import Calibrated, Calibration, calibrate
 from isotherm.probability.combination import Blends, Combination, combine, log_odds, logits, odds_of, prior_weights
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import EXPERTS, HEAT, Expert, Knowledge, Question
-from isotherm.probability.experts.regression import AT_ONCE, Regression
+from isotherm.probability.experts.regression import AT_ONCE, FeatureMap, Regression
 from isotherm.probability.experts.scaling import scaled_rows
 from isotherm.probability.hidden_seeds import Fold, HiddenLabels, HiddenSeeds, hide_seeds
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
@@ -74,7 +75,7 @@ class Learnt:
         heat = self.calibration.probabilities(field)
         if panel is None or self.combination is None:
             return heat, None
-        shares, known = self.calibration.shares, heat.any(axis=1)
+        shares, known = self.calibration.shares, ~np.isnan(field.temperatures[:, 0])
         odds = np.empty((len(panel.names), *heat.shape), np.float32)  # filled in turn, since it may be large
         answers = panel.odds(heat, shares, field, self.combination.blends)
         del heat
@@ -107,15 +108,32 @@ class Panel:
     """All experts besides heat that apply to the evidence."""
 
     def __init__(self, evidence: Evidence, graph: Graph, seeds: Seeds, options: SolveOptions) -> None:
-        self.evidence, self.seeds = evidence, seeds
+        self.evidence, self.graph, self.seeds, self.options = evidence, graph, seeds, options
         self._work = 0 if evidence.features is None else AT_ONCE * evidence.features.size
+
+    @contextmanager
+    def meanwhile(self) -> Iterator[None]:
+        """Compute the spectrum in a thread of its own while other things are done, if that pays."""
         with self.threads():
-            rows = None if evidence.features is None else scaled_rows(evidence.features, seeds)
-            known = Knowledge(evidence, graph, seeds, options, rows)
+            if self.evidence.structure is not None:
+                self.evidence.structure.start(self.options)
+            yield
+
+    @cached_property
+    def experts(self) -> dict[str, Expert]:
+        """All experts besides heat, by name."""
+        with self.threads():
+            features = self.evidence.features
+            rows = None if features is None else scaled_rows(features, self.seeds)
+            known = Knowledge(self.evidence, self.graph, self.seeds, self.options, rows)
             made = {name: make(known) for name, make in EXPERTS.items()}
-        self.experts: dict[str, Expert] = {name: expert for name, expert in made.items() if expert is not None}
+        return {name: expert for name, expert in made.items() if expert is not None}
+
+    @property
+    def second(self) -> FeatureMap | None:
+        """Features for the second round."""
         last = next((self.experts[name] for name in TAUGHT_AGAIN if name in self.experts), None)
-        self.second = last.map if isinstance(last, Regression) else None  # features for the second round
+        return last.map if isinstance(last, Regression) else None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -154,7 +172,7 @@ class Panel:
         others: list[Blends] = [{} for _ in questions]
         for name, expert in self.experts.items():
             if isinstance(expert, Regression) and len(expert.strengths) > 1:
-                found = [expert.likelihoods(question) for question in questions]
+                found = expert.likelihoods(questions)
                 every[name] = expert.blend(np.dstack(found))
                 for number, blends in enumerate(others):
                     rest = [each for place, each in enumerate(found) if place != number]
@@ -225,7 +243,7 @@ def learn(
     every: bool = False,  # hide every seed that may be hidden, even if fewer would be enough
 ) -> Learnt:
     """Hide seeds, and fit calibration and weights of experts to them."""
-    keep = panel is not None and (panel.evidence.clustered or panel.second is not None)
+    keep = panel is not None and (panel.evidence.clustered or panel.evidence.features is not None)
     marks = None if panel is None else panel.evidence.marks
     hidden = hide_seeds(seeds, graph, solve, label=label, marks=marks, keep_fields=keep, every=every)
     heat = calibrate(hidden, field, seeds)

@@ -19,10 +19,11 @@ import numpy as np
 from scipy.sparse import csr_array, diags_array, hstack, issparse
 from scipy.special import log_softmax, softmax
 
+from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints
 from isotherm.equilibrium.averages import Averaging
 from isotherm.probability.experts.expert import LEAST, Expert, Knowledge, Question, Rows, links, mean_weight
-from isotherm.probability.optimise import NEGLIGIBLE, Local, minimum
+from isotherm.probability.optimise import NEGLIGIBLE
 from isotherm.seeds import Seeds
 
 STRENGTHS = (100.0, 10.0, 1.0, 0.1)  # inverse penalties; the first is the best for most bags of words
@@ -30,10 +31,10 @@ PRIOR = np.exp(-1.5 * np.arange(len(STRENGTHS)))  # their weights before any see
 SLOPES = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.0, 2.0, 4.0), (1.0, 4.0, 16.0))  # factors of log-odds, by penalty
 LEAST_BLEND = 1e-9  # smaller weights are 0
 MOST_NUMBERS = 4_000_000  # numbers in the rows of all seeds, up to which the last regression is fitted to all of them
+HOPELESS = np.log(PRIOR[0] / PRIOR[-1] / LEAST_BLEND)  # so much less log-likelihood means no weight, by any prior
 MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
 COLUMNS = 4096  # sparse columns that are made dense at once
 LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
-LARGE = 100_000  # numbers of a matrix; beyond, products with the curvature are in single precision
 GRADIENT = 1e-7  # length of the gradient where a fit ends, relative to that at the start
 CURVATURE = 0.1  # typical p (1 - p), for the preconditioner
 PROJECTED, AT_ONCE = 64, 16  # random directions that estimate row lengths, and how many are applied at once
@@ -222,17 +223,33 @@ class Regression(Expert):
             return question.visible
         return self.pool[np.isin(self.pool, question.visible)]
 
-    def likelihoods(self, question: Question) -> Doubles:
-        """(penalties, slopes, h) log-likelihood of the class of each hidden seed by each penalty and slope alone."""
+    def likelihoods(self, questions: Sequence[Question]) -> list[Doubles]:
+        """(penalties, slopes, h) log-likelihood of the class of each hidden seed by each penalty and slope alone.
+
+        Strong penalties come first. As penalties weaken, the likelihood with slope 1 rises and then falls. Once it
+        falls, and a penalty can get no weight with any slope, whichever fold is left out, weaker ones are not tried,
+        and their likelihood counts as 0.
+        """
+        found = [np.full((*np.shape(SLOPES), each.seeds.codes[each.hidden].size), -np.inf) for each in questions]
+        for penalty in reversed(range(len(SLOPES))):
+            for place, question in enumerate(questions):
+                found[place][penalty] = self._likelihood(question, penalty)
+            tried = np.array([each[penalty:].sum(axis=2) for each in found])  # (questions, penalties, slopes)
+            others = tried.sum(axis=0) - tried
+            weak = others[:, 0].max(axis=1) < others[:, 1:].max(axis=(1, 2), initial=-np.inf) - HOPELESS
+            falls = others[:, 0, 0] < others[:, 1:, 0].max(axis=1, initial=-np.inf)
+            if (weak & falls).all():
+                break
+        return found
+
+    def _likelihood(self, question: Question, penalty: int) -> Doubles:
+        """(slopes, h) the same by one penalty."""
         assert question.hidden is not None
         codes, shares = question.seeds.codes[question.hidden], np.log(question.seeds.smoothed_shares)
-        own, found = (np.arange(len(codes)), codes), []
-        for blend, slopes in zip(np.eye(len(self.strengths)), SLOPES, strict=True):
-            odds = np.maximum(log_softmax(self.logits(question, blend), axis=1), np.log(LEAST)) - shares
-            found.append([log_softmax(shares + slope * odds, axis=1)[own] for slope in slopes])
-        for path in self._fitted.values():  # now with all penalties
-            path.forget_axes()
-        return np.array(found)
+        logits = self.logits(question, np.eye(len(self.strengths))[penalty])
+        odds = np.maximum(log_softmax(logits, axis=1), np.log(LEAST)) - shares
+        own = (np.arange(len(codes)), codes)
+        return np.array([log_softmax(shares + slope * odds, axis=1)[own] for slope in SLOPES[penalty]])
 
     def blend(self, likelihoods: Doubles) -> Doubles:
         """The weights of the penalties, given the log-likelihoods (penalties, slopes, h) of hidden seeds."""
@@ -255,7 +272,7 @@ class Regression(Expert):
             if len(taught) != len(every) and len(present) == n_classes:
                 whole = self._path(self.pool, every, n_classes)
             places = np.searchsorted(self.pool, taught) if self.wide else taught
-            self._fitted[key] = Path(self._axes.at(places), codes, n_classes, whole)
+            self._fitted[key] = Path(self._axes, codes, n_classes, whole, places)
         return self._fitted[key]
 
     def _gram(self, left: Ints, right: Ints) -> Doubles:
@@ -287,22 +304,20 @@ class Axes(NamedTuple):
     """Centered rows in the coordinates of their principal axes."""
 
     rows: Doubles  # (s, r)
-    squares: Doubles  # (r,) their squared lengths along the axes
     back: Doubles  # weights of the columns, or of the rows, are ``back @ (weights on the axes)``
     mean: Doubles  # the mean row, or the means of the Gram matrix
-
-    def at(self, places: Ints) -> "Axes":
-        """Some of the rows; their principal axes are about the same."""
-        rows = self.rows[places]
-        return self._replace(rows=rows, squares=np.einsum("sr,sr->r", rows, rows))
 
 
 def axes_of_rows(rows: Doubles) -> Axes:
     """The axes of rows (s, d); logits are ``rows @ weights + bias``."""
     mean = rows.mean(axis=0)
     centered = rows - mean
-    squares, axes = _longest(centered.T @ centered)
-    return Axes(centered @ axes, squares, axes, mean)
+    if len(rows) < len(mean):
+        squares, axes = _longest(centered @ centered.T)
+        lengths = np.sqrt(squares)
+        return Axes(axes * lengths, centered.T @ (axes / lengths), mean)
+    _, axes = _longest(centered.T @ centered)
+    return Axes(centered @ axes, axes, mean)
 
 
 def axes_of_gram(gram: Doubles) -> Axes:
@@ -310,13 +325,14 @@ def axes_of_gram(gram: Doubles) -> Axes:
     mean = gram.mean(axis=0)
     squares, axes = _longest(gram - mean - mean[:, None] + mean.mean())
     lengths = np.sqrt(squares)
-    return Axes(axes * lengths, squares, axes / lengths, mean)
+    return Axes(axes * lengths, axes / lengths, mean)
 
 
 class Path:
     """Regressions on the same rows with several penalties; each starts from one that is fitted already.
 
-    That may also be one of ``near``, which has the same axes and more rows.
+    That may also be one of ``near``, which has the same axes and more rows. The rows are all that the axes have, or
+    those at the places ``taught``.
 
     >>> rows, codes = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> found = Path(axes_of_rows(rows), codes, 2).fit(1.0)
@@ -327,9 +343,10 @@ class Path:
     array([-2. , -0.7,  0.7,  2. ])
     """
 
-    def __init__(self, axes: Axes, codes: Ints, n_classes: int, near: "Path | None" = None) -> None:
-        self.axes: Axes | None = axes
-        self.near = near
+    def __init__(
+        self, axes: Axes, codes: Ints, n_classes: int, near: "Path | None" = None, taught: Ints | slice = slice(None)
+    ) -> None:
+        self.axes, self.taught, self.near = axes, taught, near
         self.codes, self.n_classes = codes, n_classes
         self._on_axes: dict[float, Doubles] = {}  # (r + 1, K) weights on the axes, and biases, by penalty
         self._fitted: dict[float, Weights] = {}
@@ -337,8 +354,7 @@ class Path:
     def fit(self, c: float) -> Weights:
         """The regression with this inverse penalty; each class needs a row."""
         if c not in self._fitted:
-            assert self.axes is not None
-            found = _fit_on_axes(self.axes, self.codes, self.n_classes, c, self._start(c))
+            found = _fit_on_axes(self.axes.rows[self.taught], self.codes, self.n_classes, c, self._start(c))
             whole = self.axes.back @ found[:-1]
             self._on_axes[c], self._fitted[c] = found, Weights(whole, found[-1] - self.axes.mean @ whole)
         return self._fitted[c]
@@ -349,10 +365,6 @@ class Path:
             return self.near._on_axes[c]
         nearest = min(self._on_axes, key=lambda other: abs(np.log(other / c)), default=c)
         return self._on_axes.get(nearest)
-
-    def forget_axes(self) -> None:
-        """Free most of the memory, where no other penalty will be asked for."""
-        self.axes = None
 
     def mean(self, strengths: Sequence[float], blend: Doubles) -> Weights:
         """The weighted mean of the regressions with several penalties."""
@@ -370,33 +382,16 @@ def _longest(products: Doubles) -> tuple[Doubles, Doubles]:
     return squares[long], axes[:, long]
 
 
-def _fit_on_axes(axes: Axes, codes: Ints, n_classes: int, c: float, start: Doubles | None) -> Doubles:
+def _fit_on_axes(rows: Doubles, codes: Ints, n_classes: int, c: float, start: Doubles | None) -> Doubles:
     """Weights on the axes, and biases in the last row."""
-    rows, squares = axes.rows, axes.squares
+    squares = np.einsum("sr,sr->r", rows, rows)
     penalty = np.append(np.full(len(squares), 1 / c), 0)  # biases, in the last row, are free
     scale = 1 / np.sqrt(CURVATURE * np.append(squares, len(rows)) + penalty)
-    columns, penalty = np.column_stack([rows, np.ones(len(rows))]) * scale, (penalty * scale**2)[:, None]
-    light = columns.astype(np.float32) if columns.size > LARGE else columns  # the curvature need not be exact
-    own = np.zeros((len(codes), n_classes))
-    own[np.arange(len(codes)), codes] = 1
-
-    def loss(x: Doubles) -> Local:
-        logits = columns @ x
-        logits -= logits.max(axis=1, keepdims=True)
-        powers = np.exp(logits)
-        sums = powers.sum(axis=1, keepdims=True)
-        found, pull = powers / sums, penalty * x
-        value = float(np.log(sums).sum() - np.vdot(logits, own) + np.vdot(pull, x) / 2)
-        chances = found.astype(light.dtype)
-
-        def curve(step: Doubles) -> Doubles:
-            change = chances * (light @ step.astype(light.dtype))
-            change -= chances * change.sum(axis=1, keepdims=True)
-            return np.asarray(light.T @ change + penalty * step)
-
-        return Local(value, columns.T @ (found - own) + pull, curve)
-
+    columns = np.column_stack([rows, np.ones(len(rows))]) * scale
     if start is None:
         start = np.zeros((len(scale), n_classes))
-        start[-1] = np.log(own.mean(axis=0))
-    return np.asarray(scale[:, None] * minimum(loss, start / scale[:, None], GRADIENT, NEGLIGIBLE))
+        start[-1] = np.log(np.bincount(codes) / len(codes))
+    found = start / scale[:, None]
+    fit = columns, codes.astype(np.int64, copy=False), penalty * scale**2, found
+    kernels.active.regress(*fit, GRADIENT, NEGLIGIBLE, kernels.thread_count())
+    return scale[:, None] * found

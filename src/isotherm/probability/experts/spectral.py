@@ -9,6 +9,8 @@ The average is regularised by adding to each node a few neighbours of value 0. W
 a sparse graph belong to small parts that are attached to the rest by a single edge.
 """
 
+from contextlib import suppress
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from isotherm.graphs.colours import distinct_colours
 from isotherm.probability.experts.expert import LARGE, Expert, Knowledge, links, mean_weight, precision
 from isotherm.probability.experts.regression import MeanFeatures, Regression
 
+FEWEST_NODES, MOST_NODES = 5_000, 50_000  # the spectrum has a thread of its own; beyond, kernels have several
 SMALL = 256  # nodes: up to so many, all eigenvectors are found
 BLOCKS = 2  # blocks of columns; one beyond LARGE
 COLUMNS = kernels.WIDTHS[-1]  # columns of a block
@@ -65,18 +68,36 @@ class Structure:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self._found: tuple[Floats, Floats] | None = None
+        self._started: Thread | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:  # features are not pickled
         return Structure, (self.graph,)
 
+    def start(self, options: SolveOptions) -> None:
+        """Compute the features in a thread of their own, if that pays; `features` waits for it."""
+
+        def work() -> None:
+            with suppress(Exception):  # `features` tries again, and raises it
+                self._find(options)
+
+        pays = FEWEST_NODES <= self.graph.n_nodes <= MOST_NODES and kernels.thread_count(options.threads) > 1
+        if pays and self._found is None and self._started is None:
+            self._started = Thread(target=work, daemon=True)
+            self._started.start()
+
     def features(self, options: SolveOptions) -> tuple[Floats, Floats]:
         """Rows of the spectrum, of length 1, and rows of the degree."""
-        if self._found is None:
-            rows = spectral_features(self.graph, options)
-            lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
-            some = lengths > np.sqrt(np.finfo(rows.dtype).eps) * lengths.max(initial=0)  # shorter ones are noise
-            rows *= np.divide(1, lengths, out=np.zeros_like(lengths), where=some)[:, None]
-            self._found = rows, degree_features(self.graph)
+        if self._started is not None:
+            self._started.join()
+            self._started = None
+        return self._found or self._find(options)
+
+    def _find(self, options: SolveOptions) -> tuple[Floats, Floats]:
+        rows = spectral_features(self.graph, options)
+        lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows))
+        some = lengths > np.sqrt(np.finfo(rows.dtype).eps) * lengths.max(initial=0)  # shorter ones are noise
+        rows *= np.divide(1, lengths, out=np.zeros_like(lengths), where=some)[:, None]
+        self._found = rows, degree_features(self.graph)
         return self._found
 
 
@@ -109,9 +130,10 @@ def degree_features(graph: Graph) -> Floats:
     """(n, 2) the logarithm of the degree of each node, in mean edges, and its square, standardised."""
     csr = links(graph)
     logs = np.log1p(csr.sums / mean_weight(csr))
-    found = np.stack([logs, logs**2], axis=1)
-    spread = found.std(axis=0)
-    return ((found - found.mean(axis=0)) / np.where(spread > 0, spread, 1)).astype(precision(graph))
+    found = np.stack([logs, logs**2])
+    spread = found.std(axis=1, keepdims=True)
+    found = (found - found.mean(axis=1, keepdims=True)) / np.where(spread > 0, spread, 1)
+    return np.ascontiguousarray(found.T, dtype=precision(graph))
 
 
 class _Spectrum:
