@@ -293,7 +293,7 @@ def restarting(work: Callable[[], Result]) -> Result:
 
 
 def part_of(whole: Question, first: int, last: int) -> Question:
-    """The part of a question that is about the nodes of a range."""
+    """The part of a question about the nodes in a range."""
     begin, end = np.searchsorted(whole.boundary, [first, last]).tolist()
     request = whole.request
     source, start = request.source, request.start

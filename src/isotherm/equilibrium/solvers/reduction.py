@@ -27,13 +27,13 @@ from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
 ROW_COST = 8  # cost of a row in an iteration, in entries
-DEGREES = (2, 3, 4, 6, 8, 12)  # nodes with at most so many neighbours are eliminated, round by round
+DEGREES = (2, 3, 4, 6, 8, 12)  # most neighbours of the nodes eliminated in each round
 LEAST_GAIN = 0.01  # share of the cost that a round must save
 ORDER_SEED = 0  # random seed of the order in which neighbours are considered
 
 
 class Reduced:
-    """A solver that eliminates nodes, and has another solver, which ``make`` makes, solve for the rest."""
+    """A solver that eliminates nodes, and solves for the other nodes by the solver that ``make`` makes."""
 
     def __init__(self, system: System, make: Callable[[System], Solver], n_threads: int | None = None) -> None:
         self._system, self._make = system, make
