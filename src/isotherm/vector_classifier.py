@@ -32,7 +32,7 @@ class VectorClassifier(NodeClassifier):
 
     Each row is a node, joined to its nearest rows; then all is as in :class:`NodeClassifier`, whose parameters,
     attributes and methods it has. Logistic regression on the columns is evidence beside the heat: labelled rows are
-    hidden in turn to see how much each should count, and `experts_` tells.
+    hidden in turn to see how much each should count, and `experts_` has the weights.
 
     It takes the place of scikit-learn's LabelSpreading: ``fit(X, y)`` with -1 where a label is unknown, `labels_`
     (there `transduction_`) for the rows of the table, ``predict(X)`` for new rows.

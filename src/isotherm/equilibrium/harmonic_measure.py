@@ -112,7 +112,7 @@ class HarmonicMeasure:
         return self._trace(nodes, source) if flow is None else flow
 
     def _rounding(self, visits: float, dtype: DTypeLike) -> float:
-        """Share of the heat that rounding may move in a walk of this many steps; in large systems most of it cancels."""
+        """Share of the heat that rounding may move in a walk of this many steps; in large systems most cancels out."""
         inside = np.count_nonzero(self.system.interior)
         return ROUNDINGS * float(np.finfo(dtype).eps) * visits / max(inside / SMALL, 1.0)
 

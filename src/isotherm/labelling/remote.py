@@ -144,7 +144,7 @@ class RemoteFeatures:
 
     @property
     def totals(self) -> Totals:
-        """What a rule on temperatures has to know about all nodes."""
+        """The totals over all nodes that rules on temperatures need."""
         return Totals(self.mean, np.sum(self.remote.map(_mass), axis=0))
 
     def at(self, nodes: Ints) -> NodeFeatures:

@@ -19,7 +19,7 @@ from isotherm.page.contents import Contents
 from isotherm.page.session import EDGES_UP_TO, FEW, Labeller, colour_strength, drawn_edges, shortened
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
-# The same as in static/colours.js: hues, shapes as markers of matplotlib, and how colours are mixed.
+# The same as in static/colours.js: hues, shapes (here markers of matplotlib), and how colours are mixed.
 HUES = ("#d22d3c", "#2d78d2", "#b4a500", "#a500a5", "#00b4c3", "#e1874b", "#875aff", "#789669", "#ff4ba5", "#874b69")
 MARKERS = ("o", "s", "D", "^", "P", "X")
 BEYOND, NOTHING = "#a08c64", "#bdbdbd"  # classes after the sixtieth, nodes without a label

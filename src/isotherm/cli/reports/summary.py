@@ -54,7 +54,7 @@ class Summary(Report):
         return "\n\n".join(filter(None, (facts, self._column_table(), self._class_table(most_classes))))
 
     def facts(self) -> dict[str, str]:
-        """Those of the fit, and the memory that it took."""
+        """The facts of the fit, and its peak memory."""
         memory = {"peak memory": _size(self.peak_memory_bytes) if self.peak_memory_bytes else "unknown"}
         found = list(super().facts().items())
         place = [name for name, _ in found].index("seconds") + 1
