@@ -264,8 +264,7 @@ class NodeClassifier(GraphClassifier):
 
     @property
     def column_influence_(self) -> dict[str, dict[str, float]]:
-        """The influence of each feature column on each expert, as a share of all columns; empty without feature
-        columns.
+        """The influence of each feature column on each expert, as a share of all columns; empty if there are none.
 
         Influence is measured by a linear function of the columns, fitted to the log-odds of each expert.
         """

@@ -112,7 +112,7 @@ def random_walker(
 
 
 def _as_labels(found: NDArray[Any], labels: NDArray[Any], *, copy: bool) -> NDArray[Any]:
-    """The result in the type of the labels, and in their place unless they are to be kept."""
+    """The result in the type of the labels; written into the labels unless ``copy``."""
     if copy:
         return found.astype(labels.dtype)
     labels[...] = found
