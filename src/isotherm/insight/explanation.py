@@ -117,12 +117,12 @@ class Explanation(Columns):
         return heat + evidence + table("the seeds it comes from", ("seed", "label", "share", "path"), seeds, note=note)
 
     def _odds_html(self, title: str, odds: Mapping[str, Mapping[Any, float]]) -> str:
-        names = self._best_classes()
+        names = self.best_classes()
         rows = [(name, *(each[label] for label in names)) for name, each in odds.items()]
         return table(title, ("", *map(str, names)), rows)
 
-    def _best_classes(self) -> list[Any]:
-        """The classes with the best scores, or the most probable ones of an unreached node."""
+    def best_classes(self) -> list[Any]:
+        """The classes with the best scores, or the most probable ones if no seed reaches the node."""
         best = sorted(self.probabilities, key=lambda name: -self.probabilities[name])
         return (list(self.scores) or best)[:CLASSES]
 
@@ -173,7 +173,7 @@ class Explanation(Columns):
         """A table of what each row adds to the logits of the best classes."""
         if not any(any(each.values()) for each in odds.values()):  # nothing speaks for any class
             return ""
-        names = self._best_classes()
+        names = self.best_classes()
         rows = [[title, *map(shown, names)]]
         rows += [[shown(row), *(f"{each[name]:+.2f}" for name in names)] for row, each in odds.items()]
         return aligned(rows, left=(0,))

@@ -127,7 +127,7 @@ def explained(session: Session, place: int) -> dict[str, Any]:
     """The seeds that heat a node: their shares by class, the strongest ones with their paths; and its neighbourhood."""
     fitted = session.fitted
     known = place in session.fitted_seeds or place in session.labels.seeds  # the newest seeds may not be fitted yet
-    if fitted is None or known or not bool(fitted.reached_[place]):
+    if fitted is None or known or fitted.fitted_.outcome.codes[place] < 0:
         return {"node": place, "classes": [], "seeds": [], "neighbourhood": neighbourhood(session, place)}
     why = fitted.explain(session.graph.nodes[place], top=SHOWN_SEEDS)
     paths = [session.graph.index(why.path(seed)).tolist() for seed in why.seed]
@@ -152,7 +152,7 @@ def explained(session: Session, place: int) -> dict[str, Any]:
 
 def _expert_odds(why: Any) -> dict[str, Any]:
     """What each expert says about the best classes, as the command line shows it."""
-    best = list(why.scores)[:SHOWN_EXPERT_CLASSES]
+    best = why.best_classes()[:SHOWN_EXPERT_CLASSES]
     telling = {name: odds for name, odds in why.experts.items() if any(odds.values())}
     rows = [{"name": name, "odds": [float(odds[label]) for label in best]} for name, odds in telling.items()]
     return {"compared": [_cut(label) for label in best], "experts": rows}
@@ -246,7 +246,7 @@ def _entropies(session: Session) -> NDArray[np.float32]:
         return nothing
     chances = _chances(fitted, calibrated=session.calibrated)
     spread = -np.sum(chances * np.log(np.maximum(chances, 1e-30)), axis=1) / np.log(max(2, chances.shape[1]))
-    return np.where(fitted.reached_, spread, np.nan).astype(np.float32)
+    return np.where(fitted.fitted_.outcome.codes >= 0, spread, np.nan).astype(np.float32)
 
 
 def _chances(fitted: Labeller, *, calibrated: bool) -> Any:
@@ -293,7 +293,7 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
     fitted = session.fitted
     if place in session.labels.seeds:
         return [{"label": _cut(session.labels.seeds[place]), "probability": 1.0}]
-    if fitted is None or not bool(fitted.reached_[place]):
+    if fitted is None or fitted.fitted_.outcome.codes[place] < 0:
         return []
     outcome = fitted.fitted_.outcome
     if not outcome.kept:

@@ -162,7 +162,7 @@ def compare(
     *,
     features: Any = None,
     fraction: float = 0.5,
-    runs: int = 5,
+    runs: int = 10,
     peers: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
