@@ -57,9 +57,9 @@ class VectorClassifier(NodeClassifier):
     graph_ : Graph
         The rows, numbered from 0, and the edges between them.
     neighbours_ : Neighbours
-        The neighbours of each row and their distances; finds those of new rows.
+        The neighbours of each row and their distances; it also finds the neighbours of new rows.
     transduction_ : ndarray of shape (n,)
-        Another name of `labels_`, that of LabelSpreading.
+        Another name of `labels_`, as in LabelSpreading.
 
     Examples
     --------

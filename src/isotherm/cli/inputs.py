@@ -145,7 +145,7 @@ def contents_of(
 
 
 def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
-    """The graph with the nodes of ``--nodes``, and with those of ``--features`` where most of them are nodes."""
+    """The graph with the nodes of ``--nodes``, and with the rows of ``--features`` if most of these are nodes."""
     graph, complete = read.graph, read.graph.is_packed or read.layout.format == "h5ad"
     if table.nodes is not None:
         from isotherm.io.vectors import read_node_ids

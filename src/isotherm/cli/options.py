@@ -33,8 +33,8 @@ HIDING = Group("Hiding labels", sort_key=1)
 SOLVING = Group("Solving", sort_key=2)
 READING = Group("Reading the files", sort_key=3)
 TABLES = Group("Tables of vectors and features", sort_key=3.5)
-VARIABLES = """With --help-all, it lists all options. Environment variables set the defaults of
-options: ISOTHERM_MAX_ITER that of --max-iter."""
+VARIABLES = """--help-all lists all options. Environment variables set their defaults:
+ISOTHERM_MAX_ITER is for --max-iter."""
 
 Validator: TypeAlias = Callable[[Any, Any], None]
 

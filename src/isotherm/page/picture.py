@@ -144,7 +144,7 @@ def _marker(code: int) -> str:
 
 
 def _colours(data: MapData) -> Doubles:
-    """(n, 3) the colour of each node: that of its class, paler where it is less certain."""
+    """(n, 3) the colour of each node: the hue of its class, paler where it is less certain."""
     table = np.array([class_colour(code) for code in (*range(len(data.classes)), -1)])
     pale = np.where(data.codes < 0, 0, PALEST * (1 - data.confidence))[:, None]
     return table[data.codes] * (1 - pale) + pale

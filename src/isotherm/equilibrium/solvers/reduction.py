@@ -71,7 +71,7 @@ class Core:
         self.system = System(conductance, boundary, degree, reached, self.half, self, component, self._memory)
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
-        """Temperatures of all nodes from those of the core (half, k), and a bound on rounding over the spread."""
+        """Temperatures of all nodes, from the core (half, k), and a bound on rounding over the spread."""
         columns, dtype = temperatures.shape[1], temperatures.dtype
         offset = self._whole.balance(values).astype(dtype)  # so that constant columns stay constant
         full = self._extended(temperatures, -offset)
