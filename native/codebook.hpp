@@ -143,7 +143,7 @@ struct Slot {
   uint32_t tag;          // the first bytes of a short text, the lower half of the hash of a long one
   uint32_t number : 31;  // the code plus one; 0 if the slot is free
   uint32_t far : 1;      // whether `rest` is a pointer
-  uint64_t rest;         // of the key
+  uint64_t rest;         // the `rest` of the key
 };
 
 // Whether two texts of the same length are equal; faster than memcmp where they are short.
@@ -160,7 +160,7 @@ inline bool equal_texts(const char* one, const char* other, uint32_t length) {
   return off == 0;
 }
 
-// What both kinds of ends of edges have: the hash of each id, and where its number goes.
+// Common to ends of edges of both kinds of ids: the hash of each id, and where its number goes.
 struct End {
   const uint64_t* hashes;
   int32_t* codes;
@@ -442,7 +442,7 @@ class Codebook {
     }
   }
 
-  // Notes a text that may differ from its folded form. Of many, those whose marks end in zeros are kept.
+  // Notes a text that may differ from its folded form. If there are many, only those whose marks end in zeros are kept.
   void note(const Key& key) {
     const auto kind = Folding::kind_of(key.text(), key.length());
     const auto code = static_cast<int32_t>(size() - 1);
@@ -463,7 +463,7 @@ class Codebook {
   Room<Key> keys_;  // by code
   Arena arena_;
   std::vector<Odd> odd_;               // texts that may differ from their folded form
-  std::vector<int32_t> beyond_ascii_;  // codes of others
+  std::vector<int32_t> beyond_ascii_;  // codes of texts beyond ASCII
   uint32_t skipped_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// What is connected in an undirected graph: its components, and what is reached from marked nodes, and how far it is.
+// Connectivity of an undirected graph: its components, the nodes that marked nodes reach, and their distance.
 #pragma once
 #include <unordered_map>
 #include <vector>
@@ -87,8 +87,7 @@ inline void reach(const int64_t* indptr, const int32_t* indices, int64_t rows, u
   }
 }
 
-// The number of edges between the marked nodes and the node that is farthest from them, at most `limit`. Marks what it
-// visits.
+// The largest distance of a node from the marked nodes, in edges; at most `limit`. Marks what it visits.
 inline int64_t depth(const int64_t* indptr, const int32_t* indices, int64_t rows, uint8_t* marked, int64_t limit) {
   std::vector<int32_t> front, next;
   for (int64_t i = 0; i < rows; ++i)

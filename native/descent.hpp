@@ -25,7 +25,7 @@ struct FactorView {
   int64_t rest() const { return domains[domain_count]; }
 };
 
-// What an iteration measured: one value per column, and one for the closing column (only the size has that).
+// Measurements of an iteration: one value per column, and one for the closing column, which only the size has.
 template <int W>
 struct Stride {
   double energy[W + 1] = {};     // r . z = y . pivots y

@@ -330,7 +330,7 @@ struct Scan {
   int64_t loops;   // entries on the diagonal
 };
 
-// Another number in each process, so that nobody can craft a matrix whose hashes cancel out by design.
+// A random number drawn in each process, so that nobody can craft a matrix whose hashes cancel out by design.
 inline const uint64_t secret = [] {
   std::random_device random;
   return uint64_t{random()} << 32 | random();

@@ -58,7 +58,7 @@ inline void contract(const Csr<float>& graph, const int32_t* group, int64_t grou
   std::vector<int32_t> members(graph.rows);
   std::vector<int64_t> next(first.begin(), first.end() - 1);
   for (int64_t i = 0; i < graph.rows; ++i) members[next[group[i]]++] = static_cast<int32_t>(i);
-  std::vector<int64_t> place(groups, -1);  // of the edge from the present group to each other one
+  std::vector<int64_t> place(groups, -1);  // the place of the edge from the present group to each other one
   indptr.assign(1, 0);
   for (int64_t g = 0; g < groups; ++g) {
     const int64_t begin = static_cast<int64_t>(indices.size());
@@ -88,7 +88,7 @@ struct Lattice {
 // The four cells around a position, the first of them, and the share of each.
 struct Corners {
   int64_t first;
-  float share[4];  // of first, first + 1, first + side, first + side + 1
+  float share[4];  // shares of the cells first, first + 1, first + side, first + side + 1
 };
 
 ISOTHERM_INLINE inline Corners corners(const Lattice& grid, const float* x) {

@@ -1,4 +1,4 @@
-// Nearest rows of a table, by blocked products. src/isotherm/kernels/neighbours.py has the same functions in NumPy.
+// Nearest rows of a table, by blocked products. src/isotherm/kernels/tables.py has the same functions in NumPy.
 //
 // Rows are cut into lists: row i of list l is between lists[l] and lists[l + 1] - 1. A query looks through the lists that
 // it probes. Squared distances are compared as |y|^2 - 2 x.y, which leaves out what is the same for all rows y.

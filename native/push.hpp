@@ -1,4 +1,4 @@
-// Residual heat that is moved on only where there is much of it.
+// Local push: residual heat is moved on only where there is much of it.
 #pragma once
 #include <vector>
 
@@ -60,9 +60,9 @@ std::vector<Peaks> find_peaks(int64_t rows, const T* degree, const std::vector<d
   return found;
 }
 
-// Moves residual heat on until |r| <= least * degree everywhere, or until `most` entries were read; `peaks` is where it
-// is more at the beginning. To move the residual of a node means to warm the node, x += r / degree, which passes the
-// heat on to its neighbours. All the while (D - A) x + r stays the same in the interior, where degree > 0.
+// Moves residual heat on until |r| <= least * degree everywhere, or until `most` entries were read; `peaks` are the rows
+// where |r| is larger at the beginning. To move the residual of a node means to warm the node, x += r / degree, which
+// passes the heat on to its neighbours. All the while (D - A) x + r stays the same in the interior, where degree > 0.
 template <class T>
 void push(const Csr<T>& graph, const T* degree, double least, int64_t most, Peaks peaks, Column<T> x, Column<T> r) {
   constexpr uint8_t kListed = 1, kWaiting = 2;

@@ -75,8 +75,8 @@ struct Removed {
   }
 };
 
-// Weights below this count as this: products of weights may become 0, and an edge of weight 0 is dead. A NaN, which an
-// overflow can leave, counts as this too.
+// The least weight: smaller ones are raised to it, because products of weights may become 0, and an edge of weight 0 is
+// dead. A NaN, which an overflow can leave, becomes this weight too.
 inline double living(double weight) { return std::max(std::numeric_limits<double>::min(), weight); }
 
 struct Edge {

@@ -13,8 +13,8 @@
 
 namespace isotherm {
 
-// Types for W numbers that fit a register, and for the same in memory. A single number is itself: GCC keeps vectors of
-// one number in memory, which takes five times as long.
+// Types for W numbers that fit a register, in a register and in memory. One number is a plain scalar: GCC keeps vectors
+// of one number in memory, which takes five times as long.
 template <class T, int W>
 struct Packed {
   typedef T Lanes __attribute__((vector_size(sizeof(T) * W)));

@@ -1,10 +1,10 @@
-// A step of a random walk from random signs, which are too short to be worth a block: a bit each.
+// A step of a random walk that starts from random signs, stored as one bit each instead of as a block.
 #pragma once
 #include "kernels.hpp"
 
 namespace isotherm {
 
-// Eight signs for each byte, as numbers: 1 for a bit that is set, -1 for another, the highest bit first.
+// The eight signs in each byte, as numbers: 1 for a set bit, -1 for a cleared one, the highest bit first.
 struct Signs {
   alignas(64) float rows[256 * 8];
   constexpr Signs() : rows() {

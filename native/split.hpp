@@ -88,7 +88,7 @@ void in_words(const char* text, int64_t size, const F& f) {
 inline int64_t count_breaks(const char* text, int64_t size) {
   int64_t count = 0;
   in_words(text, size, [&](int64_t, const uint64_t* words) {
-    uint64_t sums = 0;  // of each byte of the eight words, at most 8
+    uint64_t sums = 0;  // one sum for each byte of the eight words, at most 8
     for (int k = 0; k < 8; ++k) sums += equal_bytes(words[k], '\n');
     count += static_cast<int64_t>(sums * 0x0101010101010101ull >> 56);
   });
@@ -96,7 +96,7 @@ inline int64_t count_breaks(const char* text, int64_t size) {
 }
 
 // The columns at some places, ascending, of text whose lines all end in a line break, perhaps after a carriage return.
-// Nothing if a line does not have `width` fields, or a field is empty.
+// Empty if a line does not have `width` fields, or if a field is empty.
 inline std::vector<TextColumn> split_rows(const char* text, int64_t size, char delimiter, int64_t width,
                                           const std::vector<int64_t>& places) {
   std::vector<TextColumn> columns;
@@ -144,7 +144,7 @@ class ArrowColumn {
 
   TextColumn column_;
   int64_t sizes_[1];
-  const void* buffers_[4];  // which entries are known, views, bytes, numbers of bytes
+  const void* buffers_[4];  // validity, views, bytes, numbers of bytes
 };
 
 }  // namespace isotherm

@@ -1,5 +1,5 @@
 // Loops over plain tables: a row for each node, a column for each class, any number of columns. A row whose first entry
-// is NaN is that of an unreached node.
+// is NaN belongs to an unreached node.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -66,7 +66,7 @@ std::vector<double> table_moments(const Table<T>& table, int threads) {
   return all;
 }
 
-// The first column whose entry is the largest of its row, or less by at most `tie`; the first NaN if there is one, as in
+// The first column whose entry is within `tie` of the largest of its row; the first NaN if there is one, as in
 // numpy.argmax. -1 if unreached.
 template <class T>
 void best_columns(const Table<T>& table, T tie, int64_t* best, int threads) {
@@ -85,7 +85,7 @@ void best_columns(const Table<T>& table, T tie, int64_t* best, int threads) {
 }
 
 // out = base + block near + times everywhere: multiples of the first columns of a block, and of one more column, added
-// to a table. near is (used, K). everywhere is (groups, K), of which each row takes that of its group, if it is in one.
+// to a table. near is (used, K). everywhere is (groups, K); each row takes the row of its group, if it is in one.
 template <class T>
 void combine(const Table<T>& base, const Table<T>& block, const Table<T>& near, const T* times, const int32_t* group,
              const Table<T>& everywhere, T* out, int threads) {
@@ -238,7 +238,7 @@ struct Elsewhere {
   using Lanes = typename Powers<Bytes>::Lanes;
   static constexpr int kLanes = Powers<Bytes>::kLanes;
   int64_t columns, size;
-  double slope[3], covariance[6];  // of the logarithm, the difference, and the difference times the root of the degree
+  double slope[3], covariance[6];  // for the logarithm, the difference, and the difference times the root of the degree
   std::vector<double> mean, inverse, bias, real, temperatures, logs, gaps;
 
   Elsewhere(const Calibration& model, int64_t k)
@@ -302,7 +302,7 @@ void chances(const Table<T>& table, const Surroundings& near, const Calibration&
     std::vector<double> evidence((kMostKinds + 1) * columns);
     PowerRow<registers> powers(columns);
     Elsewhere<registers> elsewhere(model, columns);
-    std::vector<double> logs(powers.logits);  // of the shares; minus infinity where there is no class
+    std::vector<double> logs(powers.logits);  // logarithms of the shares; minus infinity where there is no class
     for (int64_t c = 0; c < columns; ++c) logs[c] = std::log(model.shares[c]);
     double* const logits = powers.logits.data();
     for (int64_t i = begin; i < end; ++i) {
@@ -347,9 +347,9 @@ void odds_of(const Table<T>& chances, const double* shares, double least, double
   });
 }
 
-// The class that a decision takes at each node: the first whose probability times weight times factor is the largest of
-// its row, or less by at most `tie` of their sum; -1 in a row of zeros. No factor is more than `most` times that of the
-// class whose probability times weight is the largest.
+// The class that a decision takes at each node. Its score is probability times weight times factor. The first class
+// wins whose score is within `tie` times the sum of scores of the largest; -1 in a row of zeros. Factors are limited to
+// `most` times the factor of the class with the largest probability times weight.
 inline void decide(const Table<double>& chances, const double* weights, const double* factors, double most, double tie,
                    int64_t* best, int threads) {
   const int64_t columns = chances.columns;

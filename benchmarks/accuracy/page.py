@@ -95,8 +95,8 @@ the half for development. If a graph is in two files, one is used.
 """
 
 FEWER = """\
-On these graphs, some networks have one draw so far: {names}. Differences and wins are taken on the draws that all
-methods have.
+On these graphs, some trained networks have been run on one draw only: {names}. Differences and
+wins are taken on the draws that all methods have.
 """
 
 QUOTED = """\
@@ -152,7 +152,7 @@ METHOD = """\
 - **CPU s** is the mean over graphs of the CPU seconds for a draw, on one thread, with confidence where a method has
   it. All methods have a budget of 60 CPU seconds for a draw. A method that exceeds it on a graph is shown as lacking
   that graph, and is ranked last there. {lacking}
-- blogcatalog and wikispeedia have several labels per node, of which that of the largest class counts.
+- In blogcatalog and wikispeedia, nodes have several labels each. Only the label of the largest class counts.
 
 To run Isotherm again as it is now, on all of it, and to make this page (a run that was ended goes on where it stopped):
 

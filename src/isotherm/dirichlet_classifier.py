@@ -88,7 +88,7 @@ class DirichletClassifier(GraphClassifier):
     calibration_ : Calibration or None
         How temperatures become probabilities.
     certified_ : ndarray of bool, shape (n,)
-        Nodes whose label is certainly that of exact equilibrium, by a bound on the error of their temperatures.
+        Nodes whose label is certainly the same at exact equilibrium, by a bound on the errors of temperatures.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class DirichletClassifier(GraphClassifier):
 
     @property
     def certified_(self) -> Mask:
-        """(n,) nodes whose label is certainly that of exact equilibrium."""
+        """(n,) nodes whose label is certainly the same at exact equilibrium."""
         from isotherm.labelling.certification import certified  # few fits need it
 
         return certified(self._fitted)

@@ -75,7 +75,7 @@ MUTED: ContextVar[tuple[type[Warning], ...]] = ContextVar("MUTED", default=())
 
 @contextmanager
 def muted(*categories: type[Warning]) -> Iterator[None]:
-    """Give no warnings of these categories, in this thread only: `warnings.catch_warnings` is for all threads."""
+    """Suppress warnings of these categories in this thread only; `warnings.catch_warnings` affects all threads."""
     before = MUTED.set((*MUTED.get(), *categories))
     try:
         yield

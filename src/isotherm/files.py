@@ -190,7 +190,7 @@ def _linked(path: str | Path, draft: str, target: str) -> bool:
 
 @contextmanager
 def _direct(path: str) -> Iterator[IO[bytes]]:
-    if path == STANDARD and sys.stdout is None:  # closed before Python began
+    if path == STANDARD and sys.stdout is None:  # it was closed before Python began
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     if path == STANDARD and not hasattr(sys.stdout, "buffer"):  # in a notebook
         memory = BytesIO()

@@ -44,7 +44,7 @@ if TYPE_CHECKING:  # what few fits need is imported by the methods that need it
 
 LOGGER = logging.getLogger("isotherm")
 
-# The lock of each classifier. It is not in the classifier, which can so be pickled and copied; a copy has its own.
+# The lock of each classifier. It is kept outside of the classifier, so that this can be pickled and copied.
 _TURNS: WeakKeyDictionary["GraphClassifier", AbstractContextManager[bool]] = WeakKeyDictionary()
 _NEW_TURN = Lock()
 
@@ -115,16 +115,17 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
     ) -> Self:
         """Label the nodes again after a change of the seeds, from the present temperatures.
 
-        Temperatures are those of a new `fit`, to ``tol``; a few seeds more or less take a fraction of its time. What
-        hidden seeds taught about probabilities is kept until more than one seed in twenty has changed since then, or
-        the classes have, unless there are features; see docs/labelling.md. Call `fit` to learn all anew.
+        Temperatures are the same as after a new `fit`, to ``tol``; a change of a few seeds takes a fraction of its
+        time. What hidden seeds taught about probabilities is kept until more than one seed in twenty has changed since
+        then, or the classes have, unless there are features; see docs/labelling.md. Call `fit` to learn everything
+        again.
 
         Parameters
         ----------
         add : mapping, optional
             ``{node: label}``: new seeds, also of new classes, or new labels of seeds. They are certain.
         remove : iterable, optional
-            Nodes that are seeds no more; a class without seeds is dropped, unless seeds have sets of labels.
+            Nodes that are no longer seeds. A class without seeds is dropped, unless seeds have sets of labels.
         progress : callable, optional
             As for `fit`.
         """
@@ -275,7 +276,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
         return contained(container, found, fit.seeds.classes.tolist(), names)
 
     def predict_set(self, coverage: float = 0.9) -> Mask:
-        """For each node the classes that it may have, shape (n, K): a share ``coverage`` of the sets has the right one.
+        """The prediction sets (n, K) of plausible classes: a share ``coverage`` of the sets contains the right class.
 
         This holds on average over nodes that are drawn as the seeds were, by split-conformal prediction on hidden
         seeds. With too few of them, and at unreached nodes, sets have all classes; a seed has its own class only. Where

@@ -264,9 +264,9 @@ class NodeClassifier(GraphClassifier):
 
     @property
     def column_influence_(self) -> dict[str, dict[str, float]]:
-        """For each column of the features, its share of what moves each expert; empty without columns of features.
+        """The influence of each feature column on each expert, as a share of all columns; empty if there are none.
 
-        It is the share of a column in the log-odds of an expert, fitted by a linear function of the columns.
+        Influence is measured by a linear function of the columns, fitted to the log-odds of each expert.
         """
         from isotherm.insight.influence import Influence
 
@@ -295,7 +295,7 @@ def _described(evidence: Evidence | None) -> dict[str, Any]:
 
 
 def classifier_by(rule: str, **parameters: Any) -> GraphClassifier:
-    """The classifier in which this decides labels: a decision on probabilities, or a rule on temperatures.
+    """An unfitted classifier by the name of a decision on probabilities, or of a rule on temperatures.
 
     >>> classifier_by("probable"), classifier_by("vanilla", tol=1e-6)
     (NodeClassifier(decision='probable'), DirichletClassifier(rule='vanilla', tol=1e-06))

@@ -32,7 +32,7 @@ class VectorClassifier(NodeClassifier):
 
     Each row is a node, joined to its nearest rows; then all is as in :class:`NodeClassifier`, whose parameters,
     attributes and methods it has. Logistic regression on the columns is evidence beside the heat: labelled rows are
-    hidden in turn to see how much each should count, and `experts_` tells.
+    hidden in turn to see how much each should count, and `experts_` has the weights.
 
     It takes the place of scikit-learn's LabelSpreading: ``fit(X, y)`` with -1 where a label is unknown, `labels_`
     (there `transduction_`) for the rows of the table, ``predict(X)`` for new rows.
@@ -57,9 +57,9 @@ class VectorClassifier(NodeClassifier):
     graph_ : Graph
         The rows, numbered from 0, and the edges between them.
     neighbours_ : Neighbours
-        The neighbours of each row and their distances; finds those of new rows.
+        The neighbours of each row and their distances; it also finds the neighbours of new rows.
     transduction_ : ndarray of shape (n,)
-        Another name of `labels_`, that of LabelSpreading.
+        Another name of `labels_`, as in LabelSpreading.
 
     Examples
     --------

@@ -235,3 +235,24 @@ def test_a_title_that_is_no_column_is_refused(tmp_path: Path) -> None:
     outcome = command("explore", "edges.csv", "seeds.csv", "--title", "heading", folder=tmp_path)
     assert outcome.status == 2
     assert "--title heading, but no table of nodes has this column" in outcome.err
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
+def test_a_node_that_no_seed_reaches_is_explained_by_its_features() -> None:
+    graph = iso.Graph.from_edges(np.arange(38), np.arange(2, 40), nodes=range(41))  # two paths, and node 40 alone
+    features = np.arange(41)[:, None] % 2 + np.random.default_rng(0).normal(0, 0.1, (41, 1))
+    seeds = {node: "ab"[node % 2] for node in range(24)}
+    session = Session(graph, seeds, iso.NodeClassifier(), None, source=NEW_SEEDS, known={"features": features})
+    session.start()
+    assert session.wait(lambda: session.busy == "" and session.fitted is not None and not session._work.is_set())
+    clf = iso.NodeClassifier().fit(graph, seeds, features=features)
+    assert not clf.reached_[40]
+    shown = answers.node(session, 40)
+    assert shown["label"] == clf.labels_[40] == "a"
+    found = {each["label"]: each["probability"] for each in shown["probabilities"]}
+    assert found == pytest.approx(dict(zip(clf.classes_, clf.predict_proba()[40], strict=True)))
+    why, answer = clf.explain(40), answers.explained(session, 40)
+    said = {row["name"]: dict(zip(answer["compared"], row["odds"], strict=True)) for row in answer["experts"]}
+    assert said["features"] == pytest.approx(why.experts["features"])
+    assert (answer["classes"], answer["seeds"]) == ([], [])
+    session.stop()

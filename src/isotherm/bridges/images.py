@@ -104,15 +104,15 @@ def random_walker(
         message = "All unlabeled pixels are isolated from seeds, and have the label -1: put a seed among them"
         warnings.warn(message, stacklevel=2)
         found = np.where(unknown, -1, labels)
-        return _masks(found) if return_full_prob else _given(found, labels, copy=copy)
+        return _masks(found) if return_full_prob else _as_labels(found, labels, copy=copy)
     if return_full_prob:
         return np.moveaxis(np.nan_to_num(chances).reshape(*labels.shape, phases), -1, 0)
     best = np.nan_to_num(chances).argmax(axis=1).reshape(labels.shape) + 1
-    return _given(np.where(unknown & ~isolated, best, codes), labels, copy=copy)
+    return _as_labels(np.where(unknown & ~isolated, best, codes), labels, copy=copy)
 
 
-def _given(found: NDArray[Any], labels: NDArray[Any], *, copy: bool) -> NDArray[Any]:
-    """The result in the type of the labels, and in their place unless they are to be kept."""
+def _as_labels(found: NDArray[Any], labels: NDArray[Any], *, copy: bool) -> NDArray[Any]:
+    """The result in the type of the labels; written into the labels unless ``copy``."""
     if copy:
         return found.astype(labels.dtype)
     labels[...] = found

@@ -114,7 +114,7 @@ def harmonic_function(
         return _at_equilibrium(G, label_name, rule or "vanilla", DEFAULT_TOL if tol is None else tol)
     nodes, classes, names = G.known(label_name)
     given = np.eye(len(names))[classes]
-    if G.graph is None or max_iter < 2:  # loops, negative weights, or no sweep at all
+    if G.graph is None or max_iter < 2:  # loops or negative weights, or no sweep is wanted
         steps = csr_array(diags_array(1 / _degrees(G)) @ G.adjacency)
         steps = diags_array(np.isin(np.arange(len(G.original)), nodes, invert=True).astype(float)) @ steps
         return _warmest(_iterated(csr_array(steps), nodes, given, max_iter), names)

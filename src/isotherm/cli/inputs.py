@@ -1,8 +1,9 @@
 """From the arguments of a command to a graph with its labels, and to a fitted classifier.
 
-`read_files` reads a graph and its labels. `fit_files` fits a classifier on them, `estimate_files` only says what that
-would take, and `classify_on_workers` leaves all work to a cluster. `Source` is for commands that take either two such
-files or a classifier that ``isotherm classify --save`` wrote. Options that a command would not use are refused here.
+`read_files` reads a graph and its labels. `fit_files` fits a classifier on them, `estimate_files` only estimates time
+and memory of that, and `classify_on_workers` leaves all work to a cluster. `Source` is for commands that take either
+two such files or a classifier that ``isotherm classify --save`` wrote. Options that a command would not use are refused
+here.
 """
 
 import os
@@ -41,13 +42,13 @@ if TYPE_CHECKING:
     from isotherm.page.contents import Contents
     from isotherm.seeds import Seeds
 
-# Options for workers that read a packed graph and write a folder, without this process seeing either.
+# Options that work where workers read a packed graph and write a folder by themselves.
 ON_WORKERS = {
     *("output", "force", "probabilities", "temperatures", "only_unlabelled", "min_confidence"),
     *("rule", "class_weight", "tol", "max_iter", "engine", "scheduler", "no_confidence", "threads"),
     *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
 }
-EDGES_ONLY = {  # options that a table of vectors has no use for
+EDGES_ONLY = {  # options for files of edges, refused for a table of vectors
     *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
     *("more_edges", "max_graph_memory", "neighbors_key", "edge_kind", "side", "nodes"),
 }
@@ -71,7 +72,7 @@ class FileRead(NamedTuple):
 class Files(NamedTuple):
     """Graph and seeds as they were read."""
 
-    graph: "Graph"  # or the one of the nearest rows of a table
+    graph: "Graph"  # or the graph of the nearest rows of a table
     known: dict[Any, Any]  # labels of its nodes
     seeds: "Seeds"  # the same
     layouts: "dict[str, FileRead]"  # by the name of the file
@@ -85,9 +86,9 @@ class Files(NamedTuple):
 
 
 def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: bool = False) -> Files:
-    """Read a graph, or a table whose rows become one, and labels of its nodes from one or more files.
+    """Read a graph, or a table whose rows become nodes, and labels of its nodes from one or more files.
 
-    With ``unread``, the graph is a packed one that stays where it is, for workers to read.
+    With ``unread``, the graph must be a packed one; it is left for workers to read.
     """
     check_options(fitting)
     reading, table = fitting.reading, fitting.table
@@ -129,7 +130,7 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
 def contents_of(
     graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, title: str | None = None
 ) -> "Contents":
-    """What nodes hold: the columns of the table in place of edges, of ``--features`` and of ``--nodes``."""
+    """What nodes hold: the columns of the table of vectors, of ``--features`` and of ``--nodes``."""
     from isotherm.io.vectors import ARRAYS, TableOptions, read_feature_file
     from isotherm.page.contents import Contents
 
@@ -144,7 +145,7 @@ def contents_of(
 
 
 def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
-    """The graph with the nodes of ``--nodes``, and with those of ``--features`` where most of them are nodes."""
+    """The graph with the nodes of ``--nodes``, and with the rows of ``--features`` if most of these are nodes."""
     graph, complete = read.graph, read.graph.is_packed or read.layout.format == "h5ad"
     if table.nodes is not None:
         from isotherm.io.vectors import read_node_ids
@@ -169,7 +170,7 @@ class Unseeded(NamedTuple):
 
 
 def read_unseeded(edges: str, fitting: Fitting, job: Job) -> Unseeded:
-    """Read a graph, or a table whose rows become one, without any label."""
+    """Read a graph, or a table whose rows become nodes, without any label."""
     check_options(fitting)
     with job.stage("reading") as bar, hidden_panics():
         read, _ = _read_graph(edges, fitting, bar)
@@ -179,7 +180,7 @@ def read_unseeded(edges: str, fitting: Fitting, job: Job) -> Unseeded:
 
 
 def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any]":
-    """A graph; or the graph of the nearest rows of a table, and the table."""
+    """A graph, and None or the vectors of its nodes; in place of a graph a table of vectors may be read."""
     reading, table = fitting.reading, fitting.table
     if table.wanted:
         return _read_table(edges, fitting)
@@ -222,9 +223,9 @@ def _unread(edges: str) -> "GraphFile":
 
 
 def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tuple[str, str]) -> tuple[str, Reading]:
-    """The file of labels, which is the one of the graph if none is given, and how both are read.
+    """The file of labels, by default the file of the graph, and how both are read.
 
-    ``usage`` has the command and its name for that file, for messages.
+    ``usage`` has the names of the command and of its argument for labels, for messages.
     """
     if labels is not None:
         return labels, reading
@@ -244,7 +245,7 @@ def labels_inside(edges: str, labels: str | None, reading: Reading, *, usage: tu
 def read_answers(
     names: Sequence[str], clf: "GraphClassifier", job: Job, *, model: str, reading: LabelReading, ignore_missing: bool
 ) -> "tuple[dict[Any, Any], dict[str, FileRead]]":
-    """Read labels for the graph of a classifier, in the type of its classes, and how their files are laid out.
+    """Read labels for the graph of a classifier, in the type of its classes, and the layouts of their files.
 
     ``model`` is the name of the classifier in messages.
     """
@@ -288,7 +289,7 @@ def _label_options(reading: LabelReading, kinds: LabelKinds, id: str | None = No
 
 
 def _layouts(matched: "MatchedLabels") -> dict[str, FileRead]:
-    """How each file of labels is laid out, by its name."""
+    """The layout of each file of labels, by its name."""
     firsts = ((file, ": ".join(map(str, next(iter(file.seeds.items()))))) for file in matched.files)
     return {file.name: FileRead(file.layout, first) for file, first in firsts}
 
@@ -298,7 +299,7 @@ def _name(path: str) -> str:
 
 
 def inputs_of(fitting: Fitting) -> list[str]:
-    """The files that options name."""
+    """The input files that are named by options."""
     return [*fitting.reading.more_seeds, *fitting.reading.more_edges, *fitting.table.inputs]
 
 
@@ -393,7 +394,7 @@ def connect_to_cluster(solving: Solving) -> None:
 
 
 def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
-    """Read a graph and its seeds, and say what a fit on them will take."""
+    """Read a graph and its seeds, and estimate the memory and time of a fit on them."""
     for name in {"features", "edge_kind"}.intersection(changed_options(fitting)):
         raise UsageError(f"--estimate does not know what {option_name(name)} takes: {leave_out(name)}")
     edges, seeds = names
@@ -414,7 +415,7 @@ def estimate_files(names: Sequence[str], fitting: Fitting, job: Job) -> str:
 
 
 def classify_on_workers(names: Sequence[str], fitting: Fitting, results: Results, job: Job) -> str:
-    """Have the workers of a cluster label a packed graph and write a folder, and say what was done."""
+    """Let the workers of a cluster label a packed graph and write a folder; returns a summary."""
     if fitting.solving.engine != "dask":
         raise UsageError(f"{results.output} is a folder, which is for --engine dask; give the name of a file")
     only = {"evidence": fitting.evidence == "none", "solver": fitting.solving.solver == "cg"}  # workers always do this
@@ -465,7 +466,7 @@ class Source:
     seedless: bool = False  # whether there are edges without seeds
 
     def fitted(self, fitting: Fitting, job: Job, *, later: Sequence[str] = ("threads",)) -> Fitted:
-        """The classifier, and how its files are laid out; ``later`` are the options that a saved one can take."""
+        """The classifier and the layouts of its files; ``later`` are the options that a saved classifier can take."""
         if len(self.files) == 2:
             clf, files = fit_files(self.files, fitting, job)
             return Fitted(clf, str(files))
@@ -475,7 +476,7 @@ class Source:
 
 
 def load_model(path: str, job: Job, *, threads: int | None = None) -> "GraphClassifier":
-    """The classifier that ``isotherm classify --save`` wrote, to be used with so many threads."""
+    """The classifier that ``isotherm classify --save`` wrote, to be used with this number of threads."""
     with job.stage("reading"), usage_errors():
         from isotherm.node_classifier import load
 

@@ -33,14 +33,14 @@ HIDING = Group("Hiding labels", sort_key=1)
 SOLVING = Group("Solving", sort_key=2)
 READING = Group("Reading the files", sort_key=3)
 TABLES = Group("Tables of vectors and features", sort_key=3.5)
-VARIABLES = """With --help-all, it lists all options. Environment variables set the defaults of
-options: ISOTHERM_MAX_ITER that of --max-iter."""
+VARIABLES = """--help-all lists all options. Environment variables set their defaults:
+ISOTHERM_MAX_ITER is for --max-iter."""
 
 Validator: TypeAlias = Callable[[Any, Any], None]
 
 
 def option(text: str, metavar: str | None = None, **more: Any) -> Parameter:
-    """An option without a negative form, unless it is given one; the metavar N means a whole number."""
+    """An option, by default without a negative form such as ``--no-x``; the metavar N means a whole number."""
     usual = {"negative": "", "show_default": _default, "converter": _whole if metavar == "N" else None}
     return Parameter(help=text, metavar=metavar, **{**usual, **more})
 
@@ -55,7 +55,7 @@ def _whole(_: Any, tokens: Sequence[Token]) -> int:
 
 
 def _default(value: Any) -> Any:
-    """The default that help shows; None, which shows nothing, where the default is obvious."""
+    """The default that the help shows; None where it is obvious, so that nothing is shown."""
     return None if value is False or value in ("-", ()) else value
 
 
@@ -174,7 +174,7 @@ class Results(TableFormat, _Target):  # in this order, help lists --output first
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True)
 class EdgeReading:
-    """How files of edges are laid out; what is not given is detected, and printed."""
+    """How files of edges are laid out; what is not given is detected and printed."""
 
     directed: Annotated[
         bool | None,
@@ -364,7 +364,7 @@ class FeatureOptions:
 
     @property
     def graph_id(self) -> Column:
-        """The attribute of nodes in the file of a graph that has their ids, unless ``--id`` is about a table."""
+        """The node attribute that holds the ids in the file of a graph; None if ``--id`` names a column of a table."""
         return self.id if self.features is None else None
 
     @property
@@ -379,7 +379,7 @@ class FeatureOptions:
                 raise UsageError(f"{option_name(name)} is about features: name their file with --features")
 
     def beside_links(self) -> "VectorOptions":
-        """The same for a command that takes no table in place of a graph."""
+        """These options for a command that takes no table in place of a graph."""
         self.check()
         if self.text is not None and self.features is None:
             raise UsageError("--text is about features: name their file with --features")
@@ -488,7 +488,7 @@ def changed_options(given: Any, *, allowed: Iterable[str] = ()) -> Iterator[str]
 
 
 def leave_out(name: str) -> str:
-    """How to take back an option, which the user gave or set in the environment.
+    """The advice to remove an option, which was given as an argument or in the environment.
 
     >>> leave_out("max_iter")
     'leave out --max-iter'
@@ -497,7 +497,7 @@ def leave_out(name: str) -> str:
     return f"unset {variable}" if variable in os.environ else f"leave out {option_name(name)}"
 
 
-MEANINGS = {  # an example, the largest number, and what it is in a sentence
+MEANINGS = {  # an example, the largest number, and its name in a sentence
     "class_weight": ("5", math.inf, "weight must be a positive number"),
     "class_sizes": ("0.02", 1.0, "share must be above 0 and at most 1"),
 }

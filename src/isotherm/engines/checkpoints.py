@@ -1,4 +1,4 @@
-"""Checkpoints: temperatures and directions on disk, from which the others continue when a worker has died.
+"""Checkpoints: temperatures and directions on disk, from which a solve continues when a worker has died.
 
 Each worker writes its rows to a folder of its own machine, which all workers on that machine see. If there are several
 machines, the next worker on another machine gets a copy.

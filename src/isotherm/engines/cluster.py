@@ -45,7 +45,7 @@ SOLVERS = ("auto", "cg")
 FINER = 3  # finer tolerances that are tried
 
 _keys: "weakref.WeakKeyDictionary[Graph, str]" = weakref.WeakKeyDictionary()
-_opened: list[Any] = []  # clients, each before its cluster
+_opened: list[Any] = []  # what `disconnect` closes: each client before its cluster
 _sessions: dict[str, Session] = {}  # by the id of the client
 
 

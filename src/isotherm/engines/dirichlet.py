@@ -1,4 +1,4 @@
-"""The Dirichlet problem as one public function: given the temperatures of some nodes, find those of all nodes."""
+"""The Dirichlet problem as one public function: from temperatures of some nodes to temperatures of all nodes."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -29,7 +29,7 @@ def solve_dirichlet(
     engine: EngineName = "local",
     n_threads: int | None = None,
 ) -> Doubles:
-    """Temperatures of all nodes at equilibrium, given those of some nodes.
+    """Temperatures of all nodes at equilibrium, given the temperatures of some nodes.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def absorption_probabilities(
     Parameters
     ----------
     T : sparse matrix, array or directed graph
-        Transition probabilities: row i has those of the steps from node i. Rows need not sum to one: weights do too.
+        Transition probabilities: row i is for the steps from node i. Rows need not sum to one, so weights work too.
     terminal : mapping or list of nodes
         Where walks end: ``{node: state}``, or nodes of which each is a state by itself.
     tol : float

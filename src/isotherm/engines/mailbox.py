@@ -70,7 +70,7 @@ class Mailbox:
             return _unpacked(self._messages.pop(key))
 
     def end(self, session: str) -> None:
-        """Let all calls of a session fail, and forget its messages."""
+        """Make all waiting calls of a session fail, and forget its messages."""
         with self._change:
             self._ended.append(session)
             for key in [key for key in self._messages if key[0] == session]:
@@ -125,7 +125,7 @@ class Team:
 
     @property
     def others(self) -> list[int]:
-        """The ranks of the others, beginning with the successor, so that not all write to the same one at once."""
+        """The other ranks, beginning with the next one, so that not all members write to the same one at once."""
         size = len(self.addresses)
         return [(self.rank + step) % size for step in range(1, size)]
 

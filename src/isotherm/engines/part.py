@@ -72,7 +72,7 @@ class RowBlock:
 
 
 def is_wide(weights: NDArray[np.floating], team: Team) -> bool:
-    """Whether the weights of all workers differ by more than float32 is good for."""
+    """Whether the weights of all workers have too wide a range for float32."""
     own = (-float(weights.min()), float(weights.max())) if len(weights) else (-np.inf, -np.inf)
     low, high = team.largest(np.array(own)).tolist()
     return high > WIDE * -low

@@ -156,14 +156,14 @@ class Session:
         """Addresses of the workers, after waiting for the first of them."""
         limit = time.monotonic() + WAIT
         while True:
-            found = sorted(self._known(self.client.nthreads))
+            found = sorted(self._from_scheduler(self.client.nthreads))
             if found:
                 return found
             if time.monotonic() > limit:
                 raise ClusterError("the Dask cluster has no workers; start some, and try again")
             time.sleep(LOOK)
 
-    def _known(self, ask: Callable[..., dict[str, Any]], *arguments: Any, **more: Any) -> dict[str, Any]:
+    def _from_scheduler(self, ask: Callable[..., dict[str, Any]], *arguments: Any, **more: Any) -> dict[str, Any]:
         """The scheduler's information about each worker, by address."""
         with suppress(OSError, RuntimeError, CancelledError):
             if self.client.status == "running":  # otherwise Dask would wait for the scheduler to come back
@@ -172,7 +172,7 @@ class Session:
 
     def _everywhere(self, function: Callable[..., Any], *arguments: Any, required: bool = False) -> dict[str, Any]:
         """Call a function on each worker; workers that do not answer are left out, unless one is required."""
-        found = self._known(self.client.run, function, *arguments, on_error="return")
+        found = self._from_scheduler(self.client.run, function, *arguments, on_error="return")
         answers = {address: value for address, value in found.items() if not isinstance(value, Exception)}
         if required and not answers:
             for error in found.values():
@@ -199,7 +199,7 @@ class Session:
         try:
             for rank, (address, argument) in enumerate(zip(placed.addresses, arguments, strict=True)):
                 member = Member(session, placed.addresses, rank, placed.bounds, placed.key)
-                content = self._sent(argument, address)
+                content = self._scattered(argument, address)
                 futures.append(self.client.submit(function, member, content, workers=[address], pure=False, retries=0))
             self._watch(futures, placed.addresses, reports, progress)
             return self._gathered(futures, placed.addresses)
@@ -212,7 +212,7 @@ class Session:
                 with suppress(OSError, RuntimeError):  # the scheduler is gone
                     self.client.unsubscribe_topic(topic)
 
-    def _sent(self, argument: Any, address: str) -> Any:
+    def _scattered(self, argument: Any, address: str) -> Any:
         """An argument in the memory of a worker, as a future."""
         self._check([address])
         try:
@@ -244,7 +244,7 @@ class Session:
             progress(*reports.get())
 
     def _check(self, addresses: list[str]) -> None:
-        gone = set(addresses) - set(self._known(self.client.nthreads))
+        gone = set(addresses) - set(self._from_scheduler(self.client.nthreads))
         if gone:
             raise LostWorker(", ".join(sorted(gone)))
 
@@ -293,7 +293,7 @@ def restarting(work: Callable[[], Result]) -> Result:
 
 
 def part_of(whole: Question, first: int, last: int) -> Question:
-    """The part of a question that is about the nodes of a range."""
+    """The part of a question about the nodes in a range."""
     begin, end = np.searchsorted(whole.boundary, [first, last]).tolist()
     request = whole.request
     source, start = request.source, request.start

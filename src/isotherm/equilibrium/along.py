@@ -126,9 +126,9 @@ def solve_along(
 
 
 class _Search:
-    """BiCGSTAB on ``(I - Q) x = b`` for several columns at once, of which the last one is the number of steps."""
+    """BiCGSTAB on ``(I - Q) x = b`` for several columns at once; the last column is the expected number of steps."""
 
-    _r: Doubles  # residual as the recurrence has it, the vector that it is kept orthogonal to, and the direction
+    _r: Doubles  # recurrence residual, shadow residual, search direction
     _shadow: Doubles
     _p: Doubles
     _rho: Doubles
@@ -138,7 +138,7 @@ class _Search:
         self._restart()
 
     def residual(self) -> Doubles:
-        """(u, k + 1) what is left of the equations."""
+        """(u, k + 1) the residual of the equations."""
         return self.target - self._apply(self.x)
 
     def errors(self) -> Doubles:
@@ -150,7 +150,7 @@ class _Search:
         return np.where(left[:-1] > 0, horizon * (left[:-1] + rounding), 0)
 
     def run(self, count: int) -> None:
-        """Take so many steps."""
+        """Take this many steps."""
         for _ in range(count):
             v = self._apply(self._p)
             alpha = _ratio(self._rho, _dots(self._shadow, v))

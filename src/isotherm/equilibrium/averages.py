@@ -51,7 +51,7 @@ class Averaging:
         return cls(conductance, root, inner=root, own=loop * root**2, **how)
 
     def holding(self, nodes: Ints) -> "Averaging":
-        """The same for all other nodes; these nodes keep the values that they have (see `step`)."""
+        """The same operator, except that these nodes keep their values (see `step`)."""
         kept = np.ones(len(self.scale), self.dtype)
         kept[nodes] = 0
         return self.times(kept)

@@ -49,7 +49,7 @@ MOSTLY = 0.2  # cg stops where the root mean square of the residuals is this par
 MIXED = 1.0  # stop pushing at this multiple of the mixed residual
 MOST_STEPS = 12  # largest number of iterations of cg
 GROWN = 100.0  # cg stops if the energy of a residual is this multiple of the first one
-SETTLED = 10.0  # a column whose residual is this many rounding errors of the first one does not move any more
+SETTLED = 10.0  # a column stops moving when its residual is down to this many rounding errors of the first one
 
 
 def correct(
@@ -145,7 +145,7 @@ class _Correction:
         assert options.tol is not None
         self._before, self._old, self._change = before, solution, change
         self.options, self.tol, self.times = options, options.tol, solution.times
-        self._count = solution.error / solution.residual  # error per residual in the fit
+        self._error_per_residual = solution.error / solution.residual  # in the fit
         self._longest = self.horizon
         self._degree = np.where(before.system.interior, before.system.degree, 0)
         self._degree[change.nodes] = 0
@@ -166,8 +166,8 @@ class _Correction:
     @property
     def error(self) -> float:
         """The error, relative to the spread: the residual times the ratio of the fit, or more if times are longer."""
-        count = min(self._count * max(1.0, self.horizon / self._longest), self.horizon)
-        return float(largest_ratio(count * self.residual, self.spread))
+        ratio = min(self._error_per_residual * max(1.0, self.horizon / self._longest), self.horizon)
+        return float(largest_ratio(ratio * self.residual, self.spread))
 
     @property
     def solution(self) -> Solution:
@@ -193,7 +193,7 @@ class _Correction:
         weight = np.abs(change.values - temperatures[change.held]).sum(axis=0) + len(change.freed)
         share = max(SHARE * (self.tol - self._old.error), LEAST_SHARE * self.tol)
         matters = (weight > 0) & (spread > 0)
-        least = share / self._count * float(np.min(spread[matters] / weight[matters], initial=1))
+        least = share / self._error_per_residual * float(np.min(spread[matters] / weight[matters], initial=1))
         lifting = self._before.lifting
         boundary, dtype = np.union1d(lifting.boundary, change.nodes), temperatures.dtype
         mixing = _Mixing(lifting.conductance, self._degree, boundary, self._group, dtype, self.options.threads)
@@ -304,7 +304,7 @@ class _Mixing:
         return kernels.active.push(*self._graph, self.degree, least, most, x, r, self.threads)
 
     def _mix(self, descent: GroupDescent, least: float) -> None:
-        """Iterate until all but a few residuals are small."""
+        """Iterate by cg until all but a few residuals are small."""
         total = float(self.degree.sum(dtype=np.float64)) or np.inf
         begin = descent.report.dot[:-1]
         descent.least = (SETTLED * float(np.finfo(self.dtype).eps)) ** 2 * begin

@@ -97,7 +97,7 @@ class HarmonicMeasure:
         return exact(self.system)
 
     def _follow(self, nodes: Ints, source: Doubles) -> "_Flow":
-        """The same by the three methods, and how far it can be trusted."""
+        """The same, by the three methods in turn, with a bound on the share that may be wrong."""
         most = max(BALLS[0], self.system.conductance.entries / SMALL_PART)
         size, ball = 0, None
         for budget in BALLS:
@@ -112,7 +112,7 @@ class HarmonicMeasure:
         return self._trace(nodes, source) if flow is None else flow
 
     def _rounding(self, visits: float, dtype: DTypeLike) -> float:
-        """Share of the heat that rounding may move, in so many steps of a walk; in large systems most cancels out."""
+        """Share of the heat that rounding may move in a walk of this many steps; in large systems most cancels out."""
         inside = np.count_nonzero(self.system.interior)
         return ROUNDINGS * float(np.finfo(dtype).eps) * visits / max(inside / SMALL, 1.0)
 
@@ -124,7 +124,7 @@ class HarmonicMeasure:
         return flow
 
     def _relax(self, ball: "_Ball") -> "_Flow | None":
-        """The same on the whole graph, starting from the solution in the ball; None if it takes too long."""
+        """The flow by cg on the whole graph, starting from the solution in the ball; None if it takes too long."""
         shell = self.system.interior[ball.rim]
         nodes = np.concatenate([ball.rim[shell], ball.nodes])
         walks = self._walks(Source(nodes, np.concatenate([ball.out[shell], ball.rest])))
@@ -157,7 +157,7 @@ class HarmonicMeasure:
         return walks
 
     def _trace(self, nodes: Ints, source: Doubles) -> "_Flow":
-        """The same by the solvers, with the source nodes added to the boundary."""
+        """The flow by the solvers, with the source nodes added to the boundary."""
         # The conductances between these nodes define a random walk that visits only source nodes and boundary nodes.
         c = len(nodes)
         system = replace(self.system, boundary=np.concatenate([nodes, self.system.boundary]))
@@ -297,7 +297,7 @@ class _Walks:
 
     @property
     def visits(self) -> float:
-        """The expected number of steps of a walk, at most: the largest of all columns."""
+        """Upper bound on the expected number of steps of a walk: the largest of all columns."""
         degree = self.descent.interior.degree
         around = np.abs(self._through(csr_array(degree[None]), np.abs(self.descent.block.x))[0])
         return float((around + np.abs(self._offset) * degree.sum(dtype=np.float64)).max())

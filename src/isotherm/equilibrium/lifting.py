@@ -28,9 +28,9 @@ from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Csr, Graph
 from isotherm.graphs.csr import check_size
 
-USUAL = 2.0**20  # a median weight between the inverse of this and this is left alone
-FARTHEST = 2.0**400  # weights are kept between the inverse of this and this
-SAMPLE = 100_000  # weights whose median is taken
+USUAL = 2.0**20  # weights are rescaled if their median is above this or below its inverse
+FARTHEST = 2.0**400  # weights are clipped at this and at its inverse
+SAMPLE = 100_000  # weights drawn for the median
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Lifting:
 
     @property
     def output(self) -> OutputRows | None:
-        """The rows that are read; None if all are."""
+        """The rows that are read; None for all rows."""
         return None if self.conductance.n == self.n else OutputRows(self.n, self.offsets)
 
     def values(self, given: Doubles) -> Doubles:

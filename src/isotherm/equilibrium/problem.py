@@ -40,7 +40,7 @@ class UnreachedWarning(Worded, UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A Dirichlet problem: given the temperatures of some nodes, find those of all others, in one or many columns."""
+    """A Dirichlet problem: some nodes have given temperatures, the others are to be found, in one or many columns."""
 
     graph: Graph
     nodes: Ints  # (s,) positions of the boundary S, ascending

@@ -2,7 +2,7 @@
 
 Where something has to be drawn at random, such as folds of seeds or the start of an iteration, it is drawn by colour.
 Then labels do not depend on the numbering of the nodes. Colours are refined as in the test of Weisfeiler and Leman:
-each round hashes the colour of a node with the colours and weights around it. Where hardly a node has a colour of its
+each round hashes the colour of a node with the colours and weights around it. Where few nodes have a colour of their
 own, as in a grid, `distinct_colours` tells nodes apart by their ids.
 """
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 ROUNDS = 16
 MANY_ENTRIES = 50_000_000  # in larger graphs, nodes are coloured only where needed, by the degrees around them
-GROWTH = 1.05  # rounds go on while they multiply the number of colours by this
+GROWTH = 1.05  # rounds go on while each multiplies the number of colours by at least this
 OWN = 0.1
 SAMPLE = 1 << 14  # nodes among which colours are counted
-FEWER = 8  # nodes that are sorted for each one drawn, those with the lowest colours
+FEWER = 8  # nodes sorted for each node drawn: those with the lowest colours
 AT_ONCE = 1 << 20  # entries that are read at once
 
 

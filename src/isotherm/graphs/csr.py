@@ -17,7 +17,7 @@ from isotherm.graphs.untrusted import checked_sparse
 MOST_NODES = 2**31 - 1  # indices are int32
 NOISE = 1e-8  # relative asymmetry that counts as rounding
 MOST_KINDS = 20  # kinds of edges at most; each takes a few solves
-MISSING = "missing"  # the kind of edges whose kind is not given
+MISSING = "missing"  # the name of the kind of edges without a given kind
 
 
 class Csr(NamedTuple):
@@ -64,7 +64,7 @@ class Csr(NamedTuple):
         return self if self.weights is None else self._replace(weights=self.weights.astype(dtype, copy=False))
 
     def of_mean(self, mean: float) -> "Csr":
-        """The same with weights in another unit, in which they have this mean."""
+        """The same with weights scaled to this mean."""
         weights = np.ones(self.entries) if self.weights is None else self.weights
         present = float(weights.mean(dtype=np.float64)) if self.entries else 1.0
         return self._replace(weights=weights * (mean / present))
@@ -128,7 +128,7 @@ def edge_kinds(kind: Any, edges: int) -> EdgeKinds:
 
 
 def check_kinds(kinds: Iterable[str], option: Option) -> None:
-    """Refuse a column with so many values that they are hardly kinds."""
+    """Refuse a column with too many different values to be kinds of edges."""
     found = len(set(kinds))
     if found > MOST_KINDS:
         message = (
@@ -283,7 +283,7 @@ def summed(parts: list[Csr], n: int) -> Csr:
 
 
 def with_rows(csr: Csr, count: int) -> Csr:
-    """The same matrix with so many empty rows and columns more."""
+    """The same matrix with this many more empty rows and columns."""
     return csr._replace(indptr=np.concatenate([csr.indptr, np.full(count, csr.indptr[-1])]))
 
 

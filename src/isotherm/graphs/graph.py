@@ -373,7 +373,7 @@ class Graph:
         return Graph(with_rows(self.csr, len(new)), nodes, self.directed, kinds=kinds)
 
     def weigh_kinds(self, weights: Mapping[str, float] | None = None) -> "Graph":
-        """One graph of all kinds of edges, which any method takes.
+        """A graph without kinds, which any method takes, from the edges of all kinds.
 
         Parameters
         ----------
@@ -402,7 +402,7 @@ class Graph:
         return Graph(csr, self.nodes, self.directed, kind_weights=dict(weights))
 
     def check_one_kind(self) -> None:
-        """Refuse a graph with several kinds of edges, where nothing finds weights for them."""
+        """Refuse a graph with several kinds of edges, for methods that do not find weights for them."""
         if self.kinds:
             why = "the graph has edges of several kinds, for which only NodeClassifier finds weights"
             raise ParameterError(f"{why}: give graph.weigh_kinds(), or weigh_kinds with a weight for each")
@@ -491,7 +491,7 @@ class Graph:
         return np.array_equal(self.nodes, np.arange(self.n_nodes))
 
     def _positions_of(self, wanted: Ids) -> dict[Any, int]:
-        """A dictionary from ids to positions that has at least these ids.
+        """A dictionary from ids to positions that contains at least these ids.
 
         For a few ids, one pass over the nodes is faster than a dictionary of all of them.
         """

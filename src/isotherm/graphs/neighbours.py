@@ -128,7 +128,7 @@ def _centroids(rows: Vectors, count: int, threads: int) -> Vectors:
 
 
 def _probes_needed(rows: Vectors, centroids: Index, k: int, recall: float, threads: int) -> tuple[int, float]:
-    """How many lists a row must look through, and the share of true neighbours that a sample of rows finds then."""
+    """How many lists a row must look through, and the recall that this gives on a sample of rows."""
     asked = np.sort(np.random.default_rng(1).choice(len(rows), min(len(rows), SAMPLE), replace=False))
     queries = rows[asked]
     true, _ = Index.exact(rows)._refined(queries, asked.astype(np.int32), None, k, threads)
@@ -171,7 +171,7 @@ class Neighbours:
     preparation: Preparation
     index: Index
     first: NDArray[np.int64]  # (distinct rows,) the first row of each set of identical rows
-    twin: NDArray[np.int64]  # (n,) the set of every row; -1 for a row of zeros under the cosine metric
+    twin: NDArray[np.int64]  # (n,) the set of each row; -1 for a row of zeros under the cosine metric
     near: Places  # (distinct rows, k) numbers of sets
     distances: Doubles  # (distinct rows, k)
     weights: str | None

@@ -8,7 +8,7 @@ from typing import Any
 
 from isotherm.errors import Option, ParameterError
 
-VERTEX_NAMES = ("name", "_nx_name")  # a graph that igraph converted from networkx has its ids in the second
+VERTEX_NAMES = ("name", "_nx_name")  # graphs converted from networkx by igraph have their ids in the second
 USUAL_WEIGHT = "weight"
 MOST_SHOWN = 8  # column names in an error
 

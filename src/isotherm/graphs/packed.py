@@ -307,7 +307,7 @@ class PackedGraph(Graph):
         return positions
 
     def matches(self, ids: Sequence[Any]) -> list[Any]:
-        """The node id that each id stands for, or None: ``"7"`` stands for 7, and 7 for ``"7"``, if need be."""
+        """The node id that each id stands for, or None: ``"7"`` may stand for 7, and 7 for ``"7"``."""
         positions = self.nodes.find(ids)
         lost = np.flatnonzero(positions < 0)
         positions[lost] = self.nodes.find_text([str(ids[place]) for place in lost.tolist()])

@@ -62,7 +62,7 @@ class PackWriter:
         self._indptr.append(np.zeros(1, np.int64))
         self._indices = _ArrayFile(folder / "indices.npy", np.int32)
         self._weights: _ArrayFile | None = None
-        self._same: float | None = None  # the weight of all entries so far, while it is the same
+        self._same: float | None = None  # the weight of all entries so far, while all are equal
         self._files: dict[str, list[int]] = {}
         self._ids = "none"
 

@@ -20,8 +20,8 @@ MALFORMED = "the matrix is malformed: its"
 def check_compressed(indptr: NDArray[Any], indices: NDArray[Any], shape: tuple[int, int], stored: int) -> None:
     """Refuse compressed rows that point outside of themselves.
 
-    ``shape`` is the number of rows and of columns, of a csc matrix the other way round; ``stored`` is the number of
-    values. There may be more indices and values than the rows use.
+    ``shape`` is the number of rows and of columns, swapped for a csc matrix; ``stored`` is the number of values. There
+    may be more indices and values than the rows use.
     """
     _check_integers(indptr, "indptr")
     _check_integers(indices, "indices")
@@ -41,7 +41,7 @@ def check_list(rows: NDArray[Any], columns: NDArray[Any], shape: tuple[int, int]
 
 
 def checked_sparse(matrix: Any) -> Any:
-    """The same SciPy matrix, checked because SciPy does not notice edits; from formats without indices a list."""
+    """The same SciPy matrix, checked because SciPy does not notice edits; formats without indices become coo."""
     if matrix.format in COMPRESSED:
         height, width = matrix.blocksize if matrix.format == "bsr" else (1, 1)
         shape = matrix.shape[0] // height, matrix.shape[1] // width

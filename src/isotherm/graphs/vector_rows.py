@@ -14,7 +14,7 @@ from isotherm.graphs.untrusted import checked_sparse
 METRICS = ("euclidean", "cosine")
 DIRECTIONS = 128  # columns after the projection of a large sparse table
 MOST_DENSE = 1 << 26  # cells up to which a sparse table is made dense
-ROUNDED = 2.0**-16  # to which part of the range of the values their means are rounded
+ROUNDED = 2.0**-16  # means are rounded to multiples of this fraction of the range of the values
 CHUNK = 1 << 22  # cells converted at once
 
 Vectors = NDArray[np.float32]
@@ -124,7 +124,7 @@ class Preparation:
         return csr_array(diags_array(inverse) @ table) if issparse(table) else table * inverse[:, None]
 
     def _spread(self, table: Any) -> tuple[Doubles, float]:
-        """About the mean of each column, and the largest deviation from it in any column.
+        """The approximate mean of each column, and the largest deviation from it in any column.
 
         The mean is rounded, so that it does not depend on the order of the rows, and equal distances stay equal.
         """
@@ -140,7 +140,7 @@ class Preparation:
 
 
 def has_direction(table: Any) -> NDArray[np.bool_]:
-    """Which rows are not zero."""
+    """(n,) whether each row has an entry that is not zero."""
     if issparse(table):
         return np.diff(np.append(0, np.cumsum(table.data != 0))[table.indptr]) > 0
     return np.asarray((table != 0).any(axis=1))
@@ -179,7 +179,7 @@ def _deviations(table: Any, unit: float) -> Doubles:
 
 
 def _warn_about_scales(deviations: Doubles, ratio: float = 20, share: float = 0.9) -> None:
-    """Warn if columns that vary ``ratio`` times as much as the median one hold this share of the variance."""
+    """Warn if columns with ``ratio`` times the median deviation together have this share of the variance."""
     varied = deviations > 0
     if varied.sum() < 2:
         return

@@ -108,7 +108,7 @@ def doubtful_seeds(
     fit: Fit,
     k: int | None = None,  # how many of the most doubtful ones; by default all for which another class is more probable
     *,
-    evidence: Callable[[Seeds], Evidence | None],  # gives the evidence of the fit, if seeds must be hidden again
+    evidence: Callable[[Seeds], Evidence | None],  # gives the evidence of the fit; called if seeds must be hidden
 ) -> DoubtfulSeeds:
     """The seeds whose given labels look wrong, the most doubtful first."""
     _check(fit, k)
@@ -143,7 +143,7 @@ def _check(fit: Fit, k: Any) -> None:
 
 
 def whole_trial(fit: Fit, evidence: Callable[[Seeds], Evidence | None]) -> Trial:
-    """The trial of the fit, if it has all seeds that may be hidden, as they are now; else a new one."""
+    """The trial of the fit if it hid all seeds that may be hidden, with their present labels; else a new trial."""
     seeds, learnt = fit.seeds, fit.learnt
     shared = hideable(seeds.codes)
     order = np.argsort(learnt.trial.nodes)

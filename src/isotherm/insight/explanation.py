@@ -18,10 +18,10 @@ from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
 from isotherm.tables import Columns, aligned, arrow, bar, shown, table
 
-CLASSES, SHOWN, PATHS = 5, 10, 3  # how many classes, seeds and paths to seeds are shown
-LONGEST_PATH = 8  # nodes that are shown
-CLASS_SIZES = "class sizes"  # the row of what known class sizes add to the log-odds of experts
-COLUMNS_SHOWN = 8  # columns of features that are shown
+CLASSES, SHOWN, PATHS = 5, 10, 3  # most classes, seeds and paths that are shown
+LONGEST_PATH = 8  # most nodes of a path that are shown
+CLASS_SIZES = "class sizes"  # name of the row for what known class sizes add to the log-odds
+COLUMNS_SHOWN = 8  # most feature columns that are shown
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,12 +117,12 @@ class Explanation(Columns):
         return heat + evidence + table("the seeds it comes from", ("seed", "label", "share", "path"), seeds, note=note)
 
     def _odds_html(self, title: str, odds: Mapping[str, Mapping[Any, float]]) -> str:
-        names = self._best_classes()
+        names = self.best_classes()
         rows = [(name, *(each[label] for label in names)) for name, each in odds.items()]
         return table(title, ("", *map(str, names)), rows)
 
-    def _best_classes(self) -> list[Any]:
-        """The classes with the best scores, or the most probable ones of an unreached node."""
+    def best_classes(self) -> list[Any]:
+        """The classes with the best scores, or the most probable ones if no seed reaches the node."""
         best = sorted(self.probabilities, key=lambda name: -self.probabilities[name])
         return (list(self.scores) or best)[:CLASSES]
 
@@ -165,7 +165,7 @@ class Explanation(Columns):
         return aligned(rows, left=(0, len(rows[0]) - 1)) + note
 
     def _column_table(self) -> str:
-        """What the columns of the features add, those that add most first."""
+        """What each feature column adds to the log-odds, the largest first."""
         order = sorted(self.columns, key=lambda name: -max(map(abs, self.columns[name].values())))
         return self._odds_table("column", {name: self.columns[name] for name in order[:COLUMNS_SHOWN]})
 
@@ -173,7 +173,7 @@ class Explanation(Columns):
         """A table of what each row adds to the logits of the best classes."""
         if not any(any(each.values()) for each in odds.values()):  # nothing speaks for any class
             return ""
-        names = self._best_classes()
+        names = self.best_classes()
         rows = [[title, *map(shown, names)]]
         rows += [[shown(row), *(f"{each[name]:+.2f}" for name in names)] for row, each in odds.items()]
         return aligned(rows, left=(0,))

@@ -1,8 +1,8 @@
-"""Which columns of the features mattered: what experts say, as a sum over columns.
+"""Influence of feature columns: the log-odds of experts, approximated by a sum over columns.
 
-Experts that go by features are regressions on these or on their means over neighbours. So what each says about the
-nodes is fitted again by a linear function of the columns, by least squares. The part of a column in this sum is what
-it adds to the log-odds of a class, and its influence is the standard deviation of this part over the nodes.
+Experts that go by features are regressions on these or on their means over neighbours. So the log-odds of each are
+approximated by a linear function of the columns, by least squares. The part of a column in this sum is what it adds to
+the log-odds of a class, and its influence is the standard deviation of this part over the nodes.
 """
 
 from functools import cached_property
@@ -40,7 +40,7 @@ class Influence:
 
     @cached_property
     def shares(self) -> dict[str, dict[str, float]]:
-        """For each column, its share of the influence of all columns on each expert."""
+        """The influence of each column on each expert, as a share of all columns."""
         spread = {name: self._spread(weights) for name, weights in self._weights.items()}
         total = {name: sum(each.values()) or 1.0 for name, each in spread.items()}
         return {column: {name: each[column] / total[name] for name, each in spread.items()} for column in self.places}
@@ -58,7 +58,7 @@ class Influence:
 
     @cached_property
     def _nodes(self) -> Ints:
-        """All nodes, or a random part of them that does not depend on their order."""
+        """All nodes, or a random sample that does not depend on their order."""
         n = self.rows.shape[0]
         return np.arange(n) if n <= MOST_NODES else np.argsort(self.fit.graph.colours, kind="stable")[:MOST_NODES]
 
@@ -82,7 +82,7 @@ class Influence:
 
     @cached_property
     def _weights(self) -> dict[str, Doubles]:
-        """(d, K) what each encoded column adds, for each expert."""
+        """The weights (d, K) of the encoded columns, for each expert."""
         assert self.fit.odds is not None
         x = self._sample
         gram = x.T @ x + RIDGE * len(x) * np.eye(x.shape[1])

@@ -46,7 +46,7 @@ def profiles(lifting: Lifting, nodes: Ints, options: SolveOptions) -> NDArray[np
 
 
 class Cover:
-    """How many nodes the seeds cover: a node is covered to the degree that it is like the most similar seed.
+    """How many nodes the seeds cover: a node is covered as far as it is like the most similar seed.
 
     The number is estimated from a sample of the nodes; ``more`` seeds will be added from among the candidates.
     """
@@ -71,7 +71,7 @@ class Cover:
             np.maximum(self.covered, each.max(axis=0), out=self.covered)
 
     def _likeness(self, nodes: Ints) -> Iterator[NDArray[np.float32]]:
-        """Likeness of the nodes to those of the sample, in chunks of nodes; what is covered is never negative."""
+        """Likeness of the nodes to the sampled nodes, in chunks of nodes; negative likeness counts as 0."""
         step = max(CHUNK_ENTRIES // len(self.sample), 1)
         places = np.searchsorted(self.nodes, nodes)
         for start in range(0, len(nodes), step):

@@ -32,7 +32,7 @@ class Paths:
         near = self._nearby(starts, goals)
         if near is not None:
             return near
-        last = self._last  # another thread may replace it
+        last = self._last  # read once, because another thread may replace it
         if last[0] != starts:
             lengths, before, _ = dijkstra(self._steps, indices=starts, min_only=True, return_predecessors=True)
             last = self._last = starts, lengths, before
@@ -44,7 +44,7 @@ class Paths:
         return path[::-1]
 
     def _nearby(self, starts: list[int], goals: list[int]) -> list[int] | None:
-        """The same by local search; None if it gives up."""
+        """The path by local search; None if the search gives up."""
         search = _Search(self.system, starts, goals)
         for _ in range(NEARBY):
             if not search.queue:

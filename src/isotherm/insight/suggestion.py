@@ -53,7 +53,7 @@ MOST_SHOWN = 5  # classes in a message
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
 DAMPED_TOL = 0.002  # root mean square residual of damped heat, relative to the source
-MOST_DAMPED_STEPS = 15  # leaves an error of at most 1 % at this damping
+MOST_DAMPED_STEPS = 15  # enough for an error of at most 1 % at this damping
 SHORTLIST_FACTOR = 64  # candidates for each requested node
 SHORTEST_SHORTLIST = 1000  # least number of candidates
 
@@ -234,7 +234,7 @@ def choose(
 
 
 class Reach:
-    """How many errors a seed at each node could correct."""
+    """The expected number of errors that a seed at each node could correct."""
 
     def __init__(
         self,
@@ -275,7 +275,7 @@ class Reach:
         return np.maximum(x, 0, dtype=np.float64)
 
     def _peaks(self, reached: Mask | None) -> Doubles:
-        """About G(v, v): zero steps, returns after two steps and, in unreached components, the stationary share."""
+        """Approximate G(v, v): walks of no step, returns after two steps and, if unreached, the stationary share."""
         free = ~self.held & (self.degree > 0)
         inverse = np.divide(1, self.degree, out=np.zeros_like(self.degree), where=free).astype(np.float32)
         squared = None if self.conductance.weights is None else self.conductance.weights.astype(np.float32) ** 2

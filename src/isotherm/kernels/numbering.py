@@ -12,7 +12,7 @@ Words: TypeAlias = NDArray[np.uint64]
 Codes: TypeAlias = NDArray[np.int32]  # numbers of nodes, groups or classes
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
-BYTES = 120  # of an id and its entry in a dictionary, about
+BYTES = 120  # approximate memory of an id and its entry in a dictionary
 
 
 def mixed(numbers: Words) -> Words:
@@ -31,8 +31,8 @@ def count_breaks(text: bytes) -> int:
 def split_rows(text: bytes, delimiter: str, width: int, places: list[int]) -> list[Any]:
     """The columns at some places, ascending, of delimited text without quotes, for `polars.Series` to read.
 
-    All lines end in a line break, perhaps after a carriage return. Nothing if a line does not have so many fields as
-    ``width`` says, or a field is empty. Bytes are not checked to be UTF-8.
+    All lines end in a line break, perhaps after a carriage return. The list is empty if a line does not
+    have ``width`` fields, or if a field is empty. Bytes are not checked to be UTF-8.
     """
     lines = (line.removesuffix(b"\r").split(delimiter.encode()) for line in text.split(b"\n")[:-1])
     rows = [fields for fields in lines if len(fields) == width and all(fields)]

@@ -52,7 +52,7 @@ def matrix_of(
 
 
 def with_closing(values: Floats, closing: Floats) -> Floats:
-    """The columns and the closing one."""
+    """The columns, and the closing column after them."""
     return np.column_stack([values, -(values @ closing)])  # (n, W + 1)
 
 
@@ -284,7 +284,7 @@ def reach(indptr: Ints, indices: Codes, reached: Marks) -> None:
 
 
 def depth(indptr: Ints, indices: Codes, marked: Marks, limit: int) -> int:
-    """The number of edges between the marked nodes and the node that is farthest from them, at most ``limit``."""
+    """The largest distance of a node from the marked nodes, in edges; at most ``limit``."""
     matrix, steps = matrix_of(indptr, indices, None, np.float32), 0
     while steps < limit:
         found = (matrix @ (marked > 0).astype(np.float32) > 0) & (marked == 0)

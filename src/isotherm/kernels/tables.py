@@ -17,7 +17,7 @@ from isotherm.kernels.numbering import Codes
 
 Singles: TypeAlias = NDArray[np.float32]
 
-LEAST_MEAN = 1e-12  # mean temperature of a class that no visible seed has
+LEAST_MEAN = 1e-12  # least mean temperature, for a class without a visible seed
 
 
 def table_moments(x: Floats, threads: int) -> Doubles:
@@ -27,7 +27,7 @@ def table_moments(x: Floats, threads: int) -> Doubles:
 
 
 def best_columns(x: Floats, tie: float, best: Ints, threads: int) -> None:
-    """The first column whose entry is the largest of its row, or less by at most ``tie``; -1 where unreached."""
+    """The first column whose entry is within ``tie`` of the largest of its row; -1 where unreached."""
     largest = x.max(axis=1, keepdims=True)
     first = (x >= largest - x.dtype.type(tie)).argmax(axis=1)
     best[:] = np.where(np.isnan(x[:, 0]), -1, np.where(np.isnan(largest[:, 0]), x.argmax(axis=1), first))

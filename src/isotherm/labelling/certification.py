@@ -57,7 +57,7 @@ def certified(fit: Fit) -> Mask:
 
 
 def certain_codes(certificate: Certificate, rule: Rule, seeds: Seeds) -> Ints:
-    """The class number that the rule certainly gives each node at exact equilibrium; -1 where it is uncertain."""
+    """The class number that each node certainly has at exact equilibrium; -1 where that is uncertain."""
     codes = np.full(len(certificate.times), -1, dtype=np.int64)
     reached = ~np.isnan(certificate.temperatures[:, 0])
     is_seed = np.zeros(len(codes), bool)

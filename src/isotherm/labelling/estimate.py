@@ -1,4 +1,4 @@
-"""What a fit will take, told before it starts: memory, and about how many seconds.
+"""Estimates of the memory and time of a fit, before it starts.
 
 Memory is what the process holds by itself. The arrays of a packed graph are mapped: they fill whatever memory is left,
 and are read again from disk in each iteration if that is too little.
@@ -28,7 +28,7 @@ STRUCTURE = 300  # bytes for each node while the spectrum of a graph is found
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a fit will take."""
+    """The memory and time that a fit will take."""
 
     memory: int  # bytes that the process holds by itself
     mapped: int  # bytes of a packed graph that are mapped

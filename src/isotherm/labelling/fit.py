@@ -204,7 +204,7 @@ class Fit:
         return sets
 
     def need_hidden_seeds(self, what: str) -> None:
-        """Refuse what goes by hidden seeds if none are to be hidden."""
+        """Refuse what needs hidden seeds if the settings forbid to hide any."""
         if self.settings.calibration is None:
             raise ParameterError(
                 "{what} need hidden seeds, but {none}: set {auto}",
@@ -369,14 +369,14 @@ def _decide(
 
 
 def _panel(evidence: Evidence | None, graph: Graph, seeds: Seeds, options: SolveOptions) -> Panel | None:
-    """The experts besides heat; with one class, nothing is to be told apart."""
+    """The experts besides heat; None without evidence, or if there is only one class."""
     return None if evidence is None or seeds.n_classes == 1 else Panel(evidence, graph, seeds, options)
 
 
 def hide_every_seed(fit: Fit, evidence: Evidence | None) -> Trial:
-    """The trial of a fit if every seed is hidden once, unless it is the only one of its class.
+    """A trial in which every seed is hidden once, except for the only seed of a class.
 
-    A fit with many seeds hides only as many as it needs. ``evidence`` is that of the fit.
+    A fit itself hides only as many seeds as it needs. ``evidence`` is the evidence of the fit.
     """
     solve = rough_solver(fit.problem, fit.outcome.solution, fit.options, fit.field.neighbours)
     panel = _panel(evidence, fit.graph, fit.seeds, fit.options)
@@ -384,14 +384,14 @@ def hide_every_seed(fit: Fit, evidence: Evidence | None) -> Trial:
 
 
 def _taught(before: Fit | None, settings: Settings) -> Learnt | None:
-    """What hidden seeds taught an earlier fit, if it had the same temperatures and rule on them."""
+    """What hidden seeds taught an earlier fit, if side and rule, and so temperatures, are the same."""
     if before is None or (before.settings.side, before.settings.rule) != (settings.side, settings.rule):
         return None
     return before.taught
 
 
 def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOptions) -> Solution:
-    """The solution for other seeds: the earlier one corrected or, if that is not possible, a start for the solver."""
+    """The solution for other seeds: a correction of the earlier one, or else a solve that starts from it."""
     corrected, outcome = None, before.outcome
     if outcome.kept and before.options.solver == options.solver:
         temperatures = in_classes(outcome.temperatures, before.seeds, seeds)
@@ -400,7 +400,7 @@ def _solve_again(before: Fit, problem: Problem, seeds: Seeds, options: SolveOpti
 
 
 def _start(before: Fit, seeds: Seeds, options: SolveOptions) -> Floats | None:
-    """The temperatures of an earlier fit as a start, unless a fixed number of iterations from scratch is wanted."""
+    """Starting temperatures from an earlier fit; None if a fixed number of iterations from scratch is wanted."""
     warm = options.tol is not None and before.outcome.kept
     return warm_start(before.outcome.temperatures, before.seeds, seeds) if warm else None
 

@@ -166,7 +166,7 @@ class WholeGraph:
         return type(self)(self.graph, self.nodes[rows], n_columns=len(columns))
 
     def placed(self, labels: Any, weight: Any = None) -> tuple[Any, Any]:
-        """Labels and weights of all nodes of the graph, from those of the nodes of a fold."""
+        """Labels and weights of all nodes of the graph, from labels and weights of the nodes of a fold."""
         if self.whole:
             return labels, weight
         check_order(labels, self)

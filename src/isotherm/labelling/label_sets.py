@@ -43,7 +43,7 @@ HIGHEST_THRESHOLD = 0.999  # below 1, so that seeds with the label are always ab
 
 
 class Hidden(NamedTuple):
-    """Hidden seeds: their temperatures, the thresholds, and whether they have each label, all of shape (h, l)."""
+    """For hidden seeds (h, l): temperatures, thresholds, and whether they have each label."""
 
     temperatures: Doubles
     thresholds: Doubles

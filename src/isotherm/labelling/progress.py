@@ -1,4 +1,4 @@
-"""A bar for ``verbose=True``: by rich on a terminal and in notebooks, else a line now and then."""
+"""Progress for ``verbose=True``: a bar by rich on a terminal or in a notebook, else a line every few seconds."""
 
 import math
 import sys

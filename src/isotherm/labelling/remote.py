@@ -1,6 +1,6 @@
 """Labels that stay on the workers of a cluster: each decides and writes the labels of its own nodes.
 
-The steps are those of a fit on one machine: solve, hide seeds to learn probabilities, decide, write rows. Only sums and
+The steps are the same as on one machine: solve, hide seeds to learn probabilities, decide, write rows. Only sums and
 features of some nodes come to the client. Workers go by heat alone: experts need the whole graph in one process.
 """
 
@@ -64,9 +64,9 @@ def label_remotely(
 ) -> RemoteLabels:
     """Label all nodes of a packed graph, and have the workers write the labels into a folder of Parquet files.
 
-    Labels are those of a fit on one machine without evidence. Workers must see the folder of the target. They read the
-    folder of the graph if they see it, and get their rows from the client otherwise. If a worker is lost, all begins
-    again.
+    Labels are the same as by a fit on one machine without evidence. Workers must see the folder of the target. They
+    read the folder of the graph if they see it, and get their rows from the client otherwise. If a worker is lost, all
+    begins again.
     """
     from isotherm.engines.session import restarting
     from isotherm.io.output import PARTS
@@ -144,7 +144,7 @@ class RemoteFeatures:
 
     @property
     def totals(self) -> Totals:
-        """What a rule on temperatures has to know about all nodes."""
+        """The totals over all nodes that rules on temperatures need."""
         return Totals(self.mean, np.sum(self.remote.map(_mass), axis=0))
 
     def at(self, nodes: Ints) -> NodeFeatures:

@@ -109,7 +109,7 @@ class Report:
         LOGGER.info("; ".join(f"{name} {value}" for name, value in facts.items()), extra={"isotherm": asdict(self)})
 
     def _by_features(self) -> str:
-        """Whether unreached nodes have labels by something else than links."""
+        """Whether unreached nodes have labels by evidence other than links."""
         labelled = sum(count["result"] for count in self.counts.values())
         return ", labelled by other evidence" if labelled > self.nodes - self.unreached else ""
 

@@ -35,7 +35,7 @@ class Columns(NamedTuple):
     confidence: bool = True  # whether to add the probability of each label; a `DirichletClassifier` hides seeds for it
     probabilities: bool = False
     temperatures: bool = False
-    sides: bool = False  # whether to say of the nodes of a bipartite graph if they are rows or columns
+    sides: bool = False  # whether to add a column that says, in a bipartite graph, if a node is a row or a column
     only_unlabelled: bool = False  # whether to leave out the seeds
     min_confidence: float | None = None  # leave out nodes whose confidence is below this
 
@@ -208,7 +208,7 @@ def write_labels(
     if isinstance(result, Mapping):
         if probabilities or temperatures or only_unlabelled:
             raise TypeError("probabilities, temperatures and only_unlabelled need a classifier, not columns")
-        batches: Iterable[Mapping[str, Any]] = [_given(graph, result, min_confidence)]
+        batches: Iterable[Mapping[str, Any]] = [_checked_columns(graph, result, min_confidence)]
     else:
         wanted = Columns(
             confidence, probabilities, temperatures, only_unlabelled=only_unlabelled, min_confidence=min_confidence
@@ -219,8 +219,8 @@ def write_labels(
     return write_rows(path, batches, format=format, force=force, safe_cells=safe_cells, progress=report)
 
 
-def _given(graph: Graph, columns: Mapping[str, Any], min_confidence: float | None) -> dict[str, Any]:
-    """Columns with one value for each node."""
+def _checked_columns(graph: Graph, columns: Mapping[str, Any], min_confidence: float | None) -> dict[str, Any]:
+    """Node ids and columns given by the caller, after a check that each has one value for each node."""
     from isotherm.io.errors import need
 
     pl = need("polars", "writing labels")

@@ -27,7 +27,7 @@ from isotherm.graphs import Graph
 from isotherm.graphs.colours import spaced
 from isotherm.seeds import Seeds
 
-FLOOR = 0.5  # a label is at least so probable, relative to the most probable class
+FLOOR = 0.5  # least probability of a label, relative to the most probable class
 ROUNDING = 1e-9  # scores of a decision that differ by less are equal
 SAMPLE = 200_000  # probabilities that a decision looks at, enough to see a class of one node in a thousand
 
@@ -208,7 +208,7 @@ class Decision(ABC):
         """(K,) the factor of each class, given its usual probability."""
 
     def tempered(self, mean: Doubles, sample: Doubles) -> Doubles:
-        """(K,) usual probabilities to go by instead of the mean, given the probabilities (s, K) of some nodes."""
+        """(K,) the usual probabilities to use in place of ``mean``, given the probabilities (s, K) of some nodes."""
         return mean
 
     def scores(self, probabilities: Doubles, mean: Doubles, weights: Doubles | None = None) -> Doubles:
@@ -225,10 +225,10 @@ class Decision(ABC):
         array([[0.2, 0.8],
                [0.6, 0.4]])
         """
-        costs = probabilities if weights is None else probabilities * weights
+        weighted = probabilities if weights is None else probabilities * weights
         factors = self.factors(mean)
         with np.errstate(invalid="ignore", divide="ignore"):
-            scores = costs * np.minimum(factors / factors[costs.argmax(axis=1), None], 1 / FLOOR)
+            scores = weighted * np.minimum(factors / factors[weighted.argmax(axis=1), None], 1 / FLOOR)
             scores /= np.einsum("nk->n", scores)[:, None]  # faster than scores.sum(axis=1)
         return scores
 

@@ -57,12 +57,12 @@ class Saved(NamedTuple):
 
 
 class Field(NamedTuple):
-    """What a field of a part must be."""
+    """The type, shape and range that a field of a part must have."""
 
     types: tuple[str, ...]  # of Python, or of the entries of an array: "f8" is float64
     shape: str = ""  # a letter for each dimension: the same letter is the same size, "." is any
     least: float = -np.inf
-    most: float | str = np.inf  # a letter: below that size
+    most: float | str = np.inf  # a number, or a letter: below the size of that letter
     nan: bool = False  # whether numbers may be NaN
     optional: bool = False  # whether it may be None
 

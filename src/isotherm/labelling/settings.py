@@ -80,7 +80,7 @@ class Settings:
 
     @property
     def heat_rule(self) -> Rule:
-        """The rule on temperatures, also where a decision cannot be made for want of probabilities."""
+        """The rule on temperatures; the default one where a decision is asked for but has no probabilities."""
         return HEAT_RULE if self.rule is None else self.rule
 
     @property

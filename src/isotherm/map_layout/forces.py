@@ -29,7 +29,7 @@ CELL = 0.4  # width of a cell; the push changes over distances of about 1
 MOST_CELLS = 512  # along one side of the map
 RATE, LONGEST = 1 / 3, 5.0  # step size relative to the force, and the longest step
 EARLY, LATE = 0.5, 0.8  # momentum in the first quarter of the steps, and later
-UNFOLDED_UP_TO = 500  # nodes of a graph that is small enough to be unfolded
+UNFOLDED_UP_TO = 500  # most nodes of a graph that is unfolded
 ROUNDS = 80  # iterations of the majorization, and then of pushing apart
 # Nodes are pushed apart to the smaller of two distances:
 LINK = 0.7  # this share of the length of a link

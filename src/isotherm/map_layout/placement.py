@@ -15,14 +15,14 @@ from isotherm.arrays import Floats
 from isotherm.map_layout.cache import fetch, fingerprint, keep
 from isotherm.map_layout.forces import UNFOLDED_UP_TO, Level, levels, refine, unfold
 
-WORTH_KEEPING = 2000  # nodes; a smaller map is computed faster than it is read from disk
+WORTH_KEEPING = 2000  # nodes from which on a map is cached: smaller ones are computed as fast as read
 FIRST, MIDDLE, LAST = 120, 50, 40  # steps on the smallest level, on the levels between, and on the graph itself
 GATHER = 4.0  # factor of the pull at first, so that distant parts of a cluster come together
 SPREAD = 0.3  # standard deviation of the random offset of a node from its group
 LEAST_WEIGHT = 1e-15  # smallest weight relative to the largest
 WALK = 300  # power iterations for the slowest modes of the random walk
 SMALL = 0.002  # share of the nodes below which a component goes into the strip
-FEWEST = 3  # nodes of a component on the map
+FEWEST = 3  # least number of nodes of a component on the map
 GAP, LOWEST, HIGHEST = 0.06, 0.02, 0.35  # distance of the strip from the map, and its height, relative to the map
 
 

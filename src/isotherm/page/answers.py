@@ -22,10 +22,10 @@ from isotherm.page.journal import Step
 from isotherm.page.session import Labeller, Session, drawn_edges, forecast, shortened
 
 NAMES_UP_TO = 100_000  # nodes of a graph whose names are sent all at once; beyond, the page asks for single ones
-SHOWN_SEEDS, SHOWN_CLASSES, SHOWN_EXPERT_CLASSES = 3, 4, 3  # in an explanation
+SHOWN_SEEDS, SHOWN_CLASSES, SHOWN_EXPERT_CLASSES = 3, 4, 3  # shown in an explanation
 NEIGHBOURS = 50  # in the neighbourhood of a node
 PROBABLE = 7  # classes whose probabilities are sent
-HISTORY = 30  # steps that are listed
+HISTORY = 30  # last steps that are listed
 MOST_BRIEFS = 200  # nodes that are described at once
 LONGEST_NAME = 2_000  # characters of a name that are sent
 NEW_SEEDS = "seeds.csv", Layout("csv", {"node": Column(1, "node"), "label": Column(2, "label")}, True, ",")
@@ -127,7 +127,7 @@ def explained(session: Session, place: int) -> dict[str, Any]:
     """The seeds that heat a node: their shares by class, the strongest ones with their paths; and its neighbourhood."""
     fitted = session.fitted
     known = place in session.fitted_seeds or place in session.labels.seeds  # the newest seeds may not be fitted yet
-    if fitted is None or known or not bool(fitted.reached_[place]):
+    if fitted is None or known or fitted.fitted_.outcome.codes[place] < 0:
         return {"node": place, "classes": [], "seeds": [], "neighbourhood": neighbourhood(session, place)}
     why = fitted.explain(session.graph.nodes[place], top=SHOWN_SEEDS)
     paths = [session.graph.index(why.path(seed)).tolist() for seed in why.seed]
@@ -144,17 +144,17 @@ def explained(session: Session, place: int) -> dict[str, Any]:
         "node": place,
         **_shares(session, place, why.classes),
         "note": why.note,
-        **_said(why),
+        **_expert_odds(why),
         "seeds": seeds,
         "neighbourhood": neighbourhood(session, place, paths),
     }
 
 
-def _said(why: Any) -> dict[str, Any]:
+def _expert_odds(why: Any) -> dict[str, Any]:
     """What each expert says about the best classes, as the command line shows it."""
-    best = list(why.scores)[:SHOWN_EXPERT_CLASSES]
-    heard = {name: odds for name, odds in why.experts.items() if any(odds.values())}
-    rows = [{"name": name, "odds": [float(odds[label]) for label in best]} for name, odds in heard.items()]
+    best = why.best_classes()[:SHOWN_EXPERT_CLASSES]
+    telling = {name: odds for name, odds in why.experts.items() if any(odds.values())}
+    rows = [{"name": name, "odds": [float(odds[label]) for label in best]} for name, odds in telling.items()]
     return {"compared": [_cut(label) for label in best], "experts": rows}
 
 
@@ -216,15 +216,15 @@ def found(session: Session, text: str, most: int = 20) -> list[dict[str, Any]]:
 
 
 def columns(session: Session) -> list[dict[str, Any]]:
-    """The columns by which nodes can be filtered, and whether they can be coloured by it."""
+    """The columns by which nodes can be filtered, and whether nodes can be coloured by each."""
     return [{"name": name, "coloured": column.has_colours} for name, column in session.contents.columns.items()]
 
 
 def values(session: Session, column: str | None, text: str | None = None) -> bytes:
-    """A number for each node: of a column, or how evenly its probabilities are spread over the classes.
+    """A number for each node: its value in a column or, without a column, the entropy of its probabilities.
 
-    With a text, it is 1 where the column contains it, and 0 elsewhere. First come the length of a header and the
-    header, which is JSON: the categories that numbers stand for, or null.
+    With a text, the number is 1 where the column contains the text, and 0 elsewhere. Before the numbers come the length
+    of a header and the header, which is JSON: the categories that numbers stand for, or null.
     """
     if column is None:
         found = Values(_entropies(session), None)
@@ -246,7 +246,7 @@ def _entropies(session: Session) -> NDArray[np.float32]:
         return nothing
     chances = _chances(fitted, calibrated=session.calibrated)
     spread = -np.sum(chances * np.log(np.maximum(chances, 1e-30)), axis=1) / np.log(max(2, chances.shape[1]))
-    return np.where(fitted.reached_, spread, np.nan).astype(np.float32)
+    return np.where(fitted.fitted_.outcome.codes >= 0, spread, np.nan).astype(np.float32)
 
 
 def _chances(fitted: Labeller, *, calibrated: bool) -> Any:
@@ -258,7 +258,7 @@ def _chances(fitted: Labeller, *, calibrated: bool) -> Any:
 
 
 def briefs(session: Session, places: Sequence[int]) -> list[dict[str, Any]]:
-    """Name, label and confidence of some nodes; numbers that are none are left out."""
+    """Name, label and confidence of some nodes; numbers that no node has are left out."""
     known = [place for place in places[:MOST_BRIEFS] if 0 <= place < session.graph.n_nodes]
     return [_brief(session, place) for place in known]
 
@@ -293,7 +293,7 @@ def _probabilities(session: Session, place: int) -> list[dict[str, Any]]:
     fitted = session.fitted
     if place in session.labels.seeds:
         return [{"label": _cut(session.labels.seeds[place]), "probability": 1.0}]
-    if fitted is None or not bool(fitted.reached_[place]):
+    if fitted is None or fitted.fitted_.outcome.codes[place] < 0:
         return []
     outcome = fitted.fitted_.outcome
     if not outcome.kept:

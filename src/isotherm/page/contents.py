@@ -43,7 +43,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> "pl.Series | None":
-        """The cells as numbers, which tables of text have as text; None if some are none."""
+        """The cells as numbers, parsed if the table holds text; None if some cells are not numbers."""
         import polars as pl
 
         texts = self.cells if self.cells.dtype != pl.String else self.cells.replace("", None)
@@ -52,12 +52,12 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether it holds numbers."""
+        """Whether the column holds numbers."""
         return self.numbers is not None
 
     @cached_property
     def has_colours(self) -> bool:
-        """Whether nodes can be coloured by it: it holds numbers, or few categories."""
+        """Whether nodes can be coloured by this column: it holds numbers, or few categories."""
         return self.is_number or self.cells.n_unique() <= CATEGORIES
 
     @cached_property
@@ -155,7 +155,7 @@ class Contents:
 
 
 def _columns_of(table: "FeatureFile") -> "dict[str, pl.Series]":
-    """The columns of a table by name; a dense array has none, and a sparse matrix one: the columns of its entries."""
+    """The columns of a table by name: none for a dense array, and one, of column numbers, for a sparse matrix."""
     if isinstance(table.content, dict):
         return {str(name): cells for name, cells in table.content.items() if not cells.dtype.is_nested()}
     if issparse(table.content) and 0 < table.content.nnz <= ENTRIES:

@@ -5,8 +5,8 @@ lines too, so that reading a journal leads to the same state. Each line is synch
 the change: a process that is killed loses at most half a line, which is cut off when the journal is opened again. A
 line that cannot be written is taken back, so that a change that was refused does not come back later.
 
-Each line ends with the CRC-32 of all lines up to there, without their checksums. So a line that was changed, removed or
-moved is noticed. Journals of release 0.2.0 have no checksums; lines that are added to one have them.
+Each line ends with the CRC-32 of all lines up to and including it, without their checksums. So a line that was changed,
+removed or moved is noticed. Journals of release 0.2.0 have no checksums; lines that are added to one have them.
 """
 
 import errno
@@ -26,8 +26,8 @@ from isotherm.files import write_whole
 
 FORMAT, OLD_FORMAT = "isotherm explore 2", "isotherm explore 1"
 NEEDED = {
-    **{"label": {"label"}, "unsure": {"nodes"}, "note": {"nodes", "text"}, "skip": {"node"}},  # what is said of nodes
-    **{"class": {"label"}, "rename": {"label", "to"}, "delete": {"label"}, "order": {"to"}},  # and of classes
+    **{"label": {"label"}, "unsure": {"nodes"}, "note": {"nodes", "text"}, "skip": {"node"}},  # about nodes
+    **{"class": {"label"}, "rename": {"label", "to"}, "delete": {"label"}, "order": {"to"}},  # about classes
     **{"undo": set(), "redo": set()},
 }
 UNDOABLE = {"label", "unsure", "note", "rename", "delete", "order"}
@@ -130,7 +130,7 @@ class Journal:
 
 
 def _is_known(entry: dict[str, Any]) -> bool:
-    """Whether an entry says what is done, and to what; labels of release 0.2.0 are of one node."""
+    """Whether an entry has a known action and its fields; in release 0.2.0, a label was about one node."""
     kind = str(entry.get("do"))
     return NEEDED.get(kind, {""}) <= entry.keys() and (kind != "label" or bool({"node", "nodes"} & entry.keys()))
 

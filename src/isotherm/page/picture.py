@@ -19,7 +19,7 @@ from isotherm.page.contents import Contents
 from isotherm.page.session import EDGES_UP_TO, FEW, Labeller, colour_strength, drawn_edges, shortened
 
 SUFFIXES = (".png", ".svg", ".pdf", ".html")
-# The same as in static/colours.js: hues, shapes as markers of matplotlib, and how colours are mixed.
+# The same as in static/colours.js: hues, shapes (here markers of matplotlib), and how colours are mixed.
 HUES = ("#d22d3c", "#2d78d2", "#b4a500", "#a500a5", "#00b4c3", "#e1874b", "#875aff", "#789669", "#ff4ba5", "#874b69")
 MARKERS = ("o", "s", "D", "^", "P", "X")
 BEYOND, NOTHING = "#a08c64", "#bdbdbd"  # classes after the sixtieth, nodes without a label
@@ -144,7 +144,7 @@ def _marker(code: int) -> str:
 
 
 def _colours(data: MapData) -> Doubles:
-    """(n, 3) the colour of each node: that of its class, paler where it is less certain."""
+    """(n, 3) the colour of each node: the hue of its class, paler where it is less certain."""
     table = np.array([class_colour(code) for code in (*range(len(data.classes)), -1)])
     pale = np.where(data.codes < 0, 0, PALEST * (1 - data.confidence))[:, None]
     return table[data.codes] * (1 - pale) + pale

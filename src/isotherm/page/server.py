@@ -44,7 +44,7 @@ HEADERS = {
 }
 BINARY = "application/octet-stream"
 MOST_BYTES = 1 << 20  # size limit of a request
-DIGITS = 18  # of a number in an address
+DIGITS = 18  # most digits of a number in an address
 HEARTBEAT = 15.0  # seconds without a new version after which the last event is repeated
 
 
@@ -114,7 +114,7 @@ def _is_visit(request: Request) -> bool:
 
 
 class _Json(JSONResponse):
-    """JSON in ASCII, in which a name may hold anything, also half a surrogate pair."""
+    """JSON in ASCII, so that names may contain any character, even half a surrogate pair."""
 
     def render(self, content: Any) -> bytes:
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
@@ -149,7 +149,7 @@ def serve(session: Session, listener: socket.socket, token: str, *, ready: Calla
 
 
 def _calls(session: Session) -> list[Route]:
-    """What the page asks for, and what it tells the session."""
+    """The routes: what the page asks for, and what it tells the session."""
 
     def get(path: str, answer: Callable[[Request], Any]) -> Route:
         """A route whose answer is computed in a thread: bytes, values for JSON, or a whole response."""
@@ -312,7 +312,7 @@ async def _in_thread(answer: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _number(text: str) -> int:
-    """A number of a node, a class or a version; -1 if the text is none."""
+    """The number of a node, a class or a version; -1 if the text is not a number."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= DIGITS else -1
 
 

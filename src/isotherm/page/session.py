@@ -40,11 +40,11 @@ EDGES_UP_TO = 5_000  # nodes of a graph whose edges may be drawn
 ALWAYS_UP_TO = 500  # nodes of a graph whose edges are always drawn
 CLEAREST = 0.5  # share of the map that drawn edges may cover, if none crossed another
 EDGE_WIDTH = 1 / 400  # in units of the map, which is 2 wide
-STEP = 0.05  # of accuracy that is forecast
-FEWEST_POINTS = 5  # of a curve that is extended
-FLATTEST = -0.02  # slope of errors above which nothing is forecast
-FARTHEST = 20  # times the present labels up to which a curve is extended
-POINTS = 60  # of the curve of expected accuracy that are kept
+STEP = 0.05  # a forecast is for the next multiple of this accuracy
+FEWEST_POINTS = 5  # fewest points of a curve that is extrapolated
+FLATTEST = -0.02  # slope of the logarithm of the errors above which nothing is forecast
+FARTHEST = 20  # curves are extrapolated up to this multiple of the present number of labels
+POINTS = 60  # most points kept of the curve of expected accuracy
 
 
 class Labeller(Protocol):
@@ -133,7 +133,7 @@ class Forecast(NamedTuple):
 
 
 def forecast(curve: Sequence[tuple[int, float]]) -> Forecast | None:
-    """The labels that are missing for the next multiple of 0.05, if errors go on falling as a power of the labels.
+    """The labels needed for an accuracy of the next multiple of 0.05, if errors go on falling as a power of the labels.
 
     The power is the slope of ``log(1 - accuracy)`` over the logarithm of the labels, by least squares. None if there
     are fewer than five points, or if errors do not fall.
@@ -209,7 +209,7 @@ class Session:
         self.contents = contents or Contents()
         self.graph, self.name, self.source = graph, name, source
         self._known = known or {}
-        self._anew: tuple[dict[int, Any], Labeller] | None = None  # the last classifier for export, and its seeds
+        self._exported: tuple[dict[int, Any], Labeller] | None = None  # the last exported classifier, after its seeds
         self._journal, self._plain = journal, labeller
         places = graph.index(list(seeds)).tolist() if seeds else []
         self.labels = Labels(dict(zip(places, seeds.values(), strict=True)))
@@ -220,7 +220,7 @@ class Session:
         self.fitted_seeds: dict[int, Any] = {} if fitted is None else dict(self.labels.first)
         self.fits = 0  # the number of fits that were shown
         self.calibrated = False
-        self.number = time.time_ns()  # of this session, by which a page notices that the server was started again
+        self.number = time.time_ns()  # the id of this session: a page notices by it that the server was started again
         self.curve: list[tuple[int, float]] = []  # number of seeds and expected accuracy, for each fit
         self._curve_classes: set[Any] = set()
         self.shown = Shown.nothing(graph.n_nodes)
@@ -336,7 +336,7 @@ class Session:
             self._enter({"do": "delete", "label": self._class(text)})
 
     def arrange(self, texts: Sequence[str]) -> None:
-        """Put classes in another order, which is that of their keys."""
+        """Put classes, and so their keys, in another order."""
         with self.changed:
             self._enter({"do": "order", "to": [self._class(text) for text in texts]})
 
@@ -473,7 +473,7 @@ class Session:
     def _expect(self, confidence: Doubles) -> None:
         """Add the expected accuracy of the labels to the curve: the mean confidence of all nodes that are not seeds.
 
-        With a new class the curve begins anew, because labels are then compared with more others.
+        The curve starts again with each new class, because nodes are then told apart from more classes.
         """
         guessed, classes = self.shown.guessed, set(self.fitted_seeds.values())
         if guessed.any():
@@ -486,7 +486,7 @@ class Session:
         """A classifier fitted on these seeds, starting from the last fit if there is one."""
         ids = self.graph.nodes
         if self.fitted is None:
-            return self._learnt_anew(seeds)
+            return self._fit_from_scratch(seeds)
         add = {ids[node]: label for node, label in seeds.items() if self.fitted_seeds.get(node, seeds) != label}
         remove = [ids[node] for node in self.fitted_seeds if node not in seeds]
         if not add and not remove:
@@ -494,13 +494,13 @@ class Session:
         return copy.copy(self.fitted).update(add=add, remove=remove)
 
     def for_export(self) -> Labeller:
-        """A classifier that learns anew from the present seeds, as ``isotherm classify`` does on the exported ones."""
+        """A classifier fitted from scratch on the seeds, as ``isotherm classify`` is on the exported seeds."""
         seeds = self.fitted_seeds
-        if self._anew is None or self._anew[0] != seeds:
-            self._anew = seeds, self._learnt_anew(seeds)
-        return self._anew[1]
+        if self._exported is None or self._exported[0] != seeds:
+            self._exported = seeds, self._fit_from_scratch(seeds)
+        return self._exported[1]
 
-    def _learnt_anew(self, seeds: dict[int, Any]) -> Labeller:
+    def _fit_from_scratch(self, seeds: dict[int, Any]) -> Labeller:
         known = {self.graph.nodes[node]: label for node, label in seeds.items()}
         fresh: Labeller = copy.copy(self._plain).fit(self.graph, known, **self._known)
         return fresh
@@ -532,7 +532,7 @@ class Session:
         self.announce()
 
     def _reached_first(self, nodes: list[int]) -> list[int]:
-        """Suggestions with the reached nodes of each batch first: their labels correct others at once."""
+        """The suggestions, with reached nodes first in each batch: labels of these correct others at once."""
         if self.fitted is None:
             return nodes
         reached = self.fitted.reached_

@@ -73,7 +73,7 @@ class Experiment:
     title: str  # its heading in the report
     settings: Callable[[str, Data], Sequence[Setting]]  # of a protocol
     run: Callable[[Setting, Draw, Data], Iterable[Measurement]]
-    protocols: tuple[str, ...] = PROTOCOLS  # others than AUTHORS and CORRECTED are its own, and are always run
+    protocols: tuple[str, ...] = PROTOCOLS  # protocols other than AUTHORS and CORRECTED are always run
     repeated: bool = True  # False if all runs would be the same; then there is one run
     times: int = 1  # multiplies the number of runs that the user asks for
 
@@ -107,7 +107,7 @@ class Results:
             blocks[Setting(line["protocol"], line["case"]), int(line["run"])].append(line)
         results = cls()
         for (setting, run), block in blocks.items():
-            if len(block) % int(block[0]["lines"]) == 0:  # a multiple if two calls ran at the same time
+            if len(block) % int(block[0]["lines"]) == 0:  # a multiple if two calls stored it at the same time
                 measured = (Measurement(float(r["x"]), r["rule"], r["measure"], float(r["value"])) for r in block)
                 results.add(setting, run, measured)
         return results

@@ -130,7 +130,7 @@ def by_degree(graph: Graph, labels: Ints, setting: Setting, rng: np.random.Gener
 def one_point(
     seeds: Callable[[Graph, Ints, Setting, np.random.Generator], Ints],
 ) -> Callable[[Setting, Draw, Data], Iterator[Point]]:
-    """The points of a table: one draw of seeds on the graph of the setting."""
+    """The only point of a run of a table: one draw of seeds on the graph of the setting."""
 
     def points(setting: Setting, draw: Draw, data: Data) -> Iterator[Point]:
         graph, labels, side = copies(setting, data)

@@ -387,7 +387,7 @@ class Drawn(NamedTuple):
 
     @property
     def share(self) -> float:
-        """How often a mean of ten draws is as far off as the published one."""
+        """The share of means of ten draws that are as far off as the published mean."""
         return verdicts.as_far(self.many, self.entry.published)
 
 

@@ -18,7 +18,7 @@ from isotherm.paper.experiment import AUTHORS, Results, Summary
 from isotherm.paper.graph_experiments import column, stands_in
 from isotherm.paper.scoring import ALL, SHIFTED
 
-RUNS = 10  # behind each published mean and standard deviation
+RUNS = 10  # number of runs behind each published mean and standard deviation
 
 
 class Published(NamedTuple):
@@ -30,7 +30,7 @@ class Published(NamedTuple):
 
     @property
     def versions(self) -> list["Published"]:
-        """The printed numbers, then the program's, if they differ."""
+        """The printed numbers, then the numbers of the program if they differ."""
         return [Published(self.mean, self.std), *([Published(*self.program)] if self.program else [])]
 
     @property
@@ -185,7 +185,7 @@ def ends(results: Results) -> list[End]:
 
 
 def as_far(many: Doubles, published: Published) -> float:
-    """How often a mean of ten draws is at least as far from the mean of many as the published one, by bootstrap."""
+    """By bootstrap, how often a mean of ten draws is as far from the mean of many as the published mean is."""
     rng = np.random.default_rng(0)
     few, all_ = (rng.choice(many, (RESAMPLES, size)).mean(axis=1) for size in (RUNS, len(many)))
     distance = min(abs(each.mean - many.mean()) for each in published.versions) - ROUNDING

@@ -21,7 +21,7 @@ from isotherm.graphs import Graph
 
 Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
 
-_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # by name, since pandas is optional
+_MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # names of types, since pandas is optional
 _MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # what -1, NaN and None become in a NumPy array of strings
 _MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "<na>", "nat", "null", "unknown", "?"})  # in lower case
 _UNDECIDED = _MISSING_WORDS | {"none", "-", "unsure", "not sure", "pending", "undecided", "unclear", "tbd", "todo"}
@@ -153,7 +153,7 @@ def _sorted_classes(labels: set[int | str]) -> Labels:
 
 
 def warn_about_minus_one(labels: Iterable[Any]) -> None:
-    """Warn if some labels of a mapping are -1, which is only needed where all nodes are listed."""
+    """Warn if some labels of a mapping are -1: only arrays of labels need it, to mark unknown nodes."""
     count = sum(map(_is_minus_one, labels))
     if count:
         number, have, are = (1, "seed has", "is") if count == 1 else (count, "seeds have", "are")

@@ -90,7 +90,7 @@ class Seeds:
         )
 
     def without(self, places: Ints) -> Self:
-        """The seeds that are not at these positions; all classes are kept."""
+        """The seeds without those at these positions; all classes are kept."""
         return self.take(np.delete(np.arange(len(self.codes)), places))
 
     def others(self, n_nodes: int) -> Ints:
@@ -259,7 +259,7 @@ def _from_distributions(labels: Mapping[Any, Any], graph: Graph) -> Seeds:
 
 
 def _without_empty_classes(seeds: Seeds) -> Seeds:
-    """The same seeds, without classes that have no seed."""
+    """The same seeds, with classes that have no seed dropped."""
     columns = np.flatnonzero(seeds.shares > 0) if len(seeds.nodes) else np.empty(0, np.int64)
     check_any(len(seeds.nodes))
     table = None if seeds.table is None else csr_array(seeds.table[:, columns])
@@ -371,7 +371,7 @@ def changed_seeds(seeds: Seeds, add: Mapping[Any, Any], remove: Iterable[Any], g
 
 
 def _of_known_classes(kept: Seeds, added: Ints, labels: list[Any]) -> Seeds | None:
-    """The seeds with these added, if each has one certain label and the classes stay the same: none is read again."""
+    """The seeds with these added, without reading labels again; None unless all labels are certain and known."""
     number = {label: code for code, label in enumerate(kept.classes.tolist())}
     plain = kept.table is None and kept.weights is None and not kept.several and kept.classes.dtype != bool
     if not plain or not all(type(label) in (int, str) and label in number for label in labels):

@@ -41,7 +41,7 @@ class Curve:
 
     @property
     def gain(self) -> tuple[float, float]:
-        """What the last doubling of the seeds added to macro-F1, and the standard error of that over draws."""
+        """The macro-F1 that the last doubling of the seeds added, and its standard error over draws."""
         if len(self.seeds) < 2:
             return np.nan, np.nan
         steps = (self.macro_f1[-1] - self.macro_f1[-2]) / np.log2(self.seeds[-1] / self.seeds[-2])
@@ -94,7 +94,7 @@ class Comparison(ScoreReport):
         return max((name for name in self.methods if METHODS[name].ours), key=self._mean)
 
     def behind(self, name: str, figure: str = "macro_f1") -> tuple[float, float]:
-        """How far a method is behind the best, and the standard error over draws of that paired difference."""
+        """The paired difference of the best method and this one, and its standard error over draws."""
         steps = getattr(self.methods[self.best], figure) - getattr(self.methods[name], figure)
         return float(steps.mean()), _standard_error(steps)
 
@@ -162,7 +162,7 @@ def compare(
     *,
     features: Any = None,
     fraction: float = 0.5,
-    runs: int = 5,
+    runs: int = 10,
     peers: bool = True,
     random_state: int = 0,
     progress: Progress | None = None,
@@ -249,7 +249,7 @@ def _methods(task: Task, peers: bool) -> tuple[list[Method], dict[str, str]]:
 
 
 def _draws(task: Task, fraction: float, runs: int, random_state: int) -> list[list[Draw]]:
-    """Draws with fewer seeds, each part of a larger one, then the largest; all are scored where the largest is."""
+    """Nested draws with more and more seeds; all are scored on the nodes that the largest leaves hidden."""
     largest = [draw_seeds(task, partial(sample_two_classes, size=fraction), [random_state, run]) for run in range(runs)]
 
     def fewer(run: int, part: float) -> Draw:

@@ -33,12 +33,12 @@ COVERAGE = 0.9
 
 
 def by_rule(task: Task, draw: Draw, *, rule: str = DEFAULT, sets: bool = False) -> Answer:
-    """The labels and their confidence by a rule; ``sets`` gives prediction sets as well."""
+    """The labels by a rule, with confidence; ``sets`` adds prediction sets."""
     return _answer(task, draw, classifier_by(rule), sets=sets)
 
 
 def with_evidence(task: Task, draw: Draw, *, features: bool = False, structure: str | None = evidence.AUTO) -> Answer:
-    """The same by the default rule, with features of the nodes, and with or without the structure of the graph."""
+    """The answer by the default rule with features, with or without the structure of the graph as evidence."""
     given: dict[str, Any] = {"features": task.features} if features else {}
     return _answer(task, draw, classifier_by(DEFAULT), sets=True, evidence=structure, **given)
 
@@ -106,7 +106,7 @@ def _links(task: Task, estimator: GraphClassifier) -> Graph:
 
 @contextmanager
 def _expected_warnings() -> Iterator[None]:
-    """Ignore warnings about what is scored."""
+    """Ignore warnings that are expected while methods are scored."""
     with warnings.catch_warnings():
         for expected in (UnreachedWarning, RareClassWarning, CalibrationWarning):
             warnings.simplefilter("ignore", expected)
@@ -121,7 +121,7 @@ class Method:
     run: Callable[[Task, Draw], Answer]
     needs: str = "isotherm"  # the package that must be installed
     features: bool = False  # whether it needs features of the nodes
-    again: bool = False  # whether it is another method under a second name, which `compare` leaves out
+    again: bool = False  # whether it repeats another method under a second name; `compare` leaves it out
 
     @property
     def ours(self) -> bool:

@@ -76,7 +76,7 @@ class Scores:
     macro_f1: Doubles
     calibration_error: Doubles
     micro_f1: Doubles  # F1 over all classes together
-    confusion: csr_array  # (K, K + 1) nodes by true and predicted class, over all runs; last column: none that counts
+    confusion: csr_array  # (K, K + 1) nodes by true and predicted class, over all runs; last column: no label
     reliability: Reliability  # over all runs; empty without probabilities
     seconds: float = np.nan  # mean CPU seconds for a draw; NaN if not measured
 

@@ -32,7 +32,7 @@ class Task:
     truth: Ints  # (n,) class of each node, 0 to K-1; -1 where unknown
     features: Any = None  # (n, d), a matrix or a sparse one
     costs: dict[str, float] = field(default_factory=dict)  # CPU seconds to make what `shared` keeps, by key
-    used: set[str] = field(default_factory=set)  # keys asked of `shared` since this set was last emptied
+    used: set[str] = field(default_factory=set)  # keys passed to `shared` since this set was last emptied
     _kept: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
@@ -53,7 +53,7 @@ class Task:
         return np.asarray(connected_components(self.matrix, directed=False)[1], dtype=np.int64)
 
     def shared(self, key: str, make: Callable[[], T]) -> T:
-        """Make once what does not depend on the seeds; its CPU seconds are kept, to be charged to each use."""
+        """Compute once what does not depend on the seeds; its CPU seconds are kept and charged to each use."""
         self.used.add(key)
         if key not in self._kept:
             began = time.process_time()

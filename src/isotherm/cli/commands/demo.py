@@ -52,7 +52,7 @@ def demo(*, output: Folder = "out") -> None:
 
 
 def _check(folder: Path) -> None:
-    """Refuse a folder in which no picture could be made."""
+    """Refuse a folder into which no picture could be written."""
     parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK | os.X_OK):
         said = "is not open to you" if parent.is_dir() else "is a file"

@@ -53,10 +53,10 @@ def update(
 
     SEEDS is a table of nodes and labels, such as a filled-in sheet of isotherm
     suggest. It is added to the seeds of the model; a node that is a seed already
-    takes its new label. Rows without a label are
-    left out. The solve starts from the temperatures of the model, which is much
-    faster than a new one. Graph, rule and other options are those of the model.
-    A model that was fitted with features needs their file again.
+    takes its new label. Rows without a label are left out. The solve starts from
+    the temperatures of the model, which is much faster than a new one. Graph,
+    rule and other options come from the model. A model that was fitted with
+    features needs their file again.
     """
     with Job(quiet=quiet, strict=strict) as job:
         names = [seeds, *reading.more_seeds]

@@ -34,7 +34,7 @@ class NodeReport:
     confidence: Any  # likewise; None if there is none
     known: bool  # whether the node is a seed
     top: int | None  # how many seeds are listed; None for all
-    paths: int  # for how many of them a path is given
+    paths: int  # the number of seeds to which a path is given
 
     def plain(self) -> dict[str, Any]:
         """For machines."""

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from isotherm.labelling.report import Report, percent
-from isotherm.tables import aligned, bar, counted, shown
+from isotherm.tables import aligned, bar, counted, shown, size
 
 if TYPE_CHECKING:
     from isotherm.graph_classifier import GraphClassifier
@@ -54,8 +54,8 @@ class Summary(Report):
         return "\n\n".join(filter(None, (facts, self._column_table(), self._class_table(most_classes))))
 
     def facts(self) -> dict[str, str]:
-        """Those of the fit, and the memory that it took."""
-        memory = {"peak memory": _size(self.peak_memory_bytes) if self.peak_memory_bytes else "unknown"}
+        """The facts of the fit, and its peak memory."""
+        memory = {"peak memory": size(self.peak_memory_bytes) if self.peak_memory_bytes else "unknown"}
         found = list(super().facts().items())
         place = [name for name, _ in found].index("seconds") + 1
         return dict([*found[:place], *memory.items(), *found[place:]])
@@ -105,7 +105,3 @@ def _peak_memory() -> int:
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _size(count: int) -> str:
-    return f"{count / 2**30:.2f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"

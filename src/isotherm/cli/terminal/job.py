@@ -12,7 +12,7 @@ from isotherm.cli.terminal.process import exit_at_once
 
 
 class Job:
-    """What all commands have in common: ``with Job(quiet=quiet, strict=strict) as job``.
+    """A run of a command: ``with Job(quiet=quiet, strict=strict) as job``.
 
     Within the job, signals end the process at once, except while `isotherm.cli.terminal.process.exit_cleanly` is on.
     Warnings are collected, and printed unless the job is quiet. A strict job that had any ends with `WarnedError`.

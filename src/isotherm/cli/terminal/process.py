@@ -25,7 +25,7 @@ from isotherm.cli.terminal.messages import ChoiceError, WarnedError, in_options,
 from isotherm.errors import Worded
 
 FINE, INTERNAL, BAD_INPUT, WARNED, STOPPED = 0, 1, 2, 3, 130
-STOPPED_BY = 128  # plus the number of a signal
+STOPPED_BY = 128  # exit status of a process ended by a signal, minus the number of the signal
 OPTIONAL_PACKAGES = ("cyclopts", "rich", "polars", "zstandard", "matplotlib", "pooch")
 INTERRUPTED = "isotherm: interrupted"
 CLEAR = "\r\033[2K\033[?25h"  # erases the line of a bar, and shows the cursor that the bar hides
@@ -172,7 +172,7 @@ def hidden_panics() -> Iterator[None]:
     Only for a process that owns its stderr, as a command does: compiled code in other threads is hidden too.
     """
     stderr, number = sys.stderr, -1
-    with suppress(AttributeError, OSError):  # a caller may have put something without a number, as StringIO, there
+    with suppress(AttributeError, OSError):  # stderr may be an object without a file number, such as StringIO
         number = stderr.fileno()
     if number != 2:
         yield

@@ -111,7 +111,7 @@ class Patience:
 
 
 class ImpatientCG(ConjugateGradient):
-    """Conjugate gradient that gives up when it loses `Patience`."""
+    """Conjugate gradient that stops when `Patience` expects elimination to be faster."""
 
     def __init__(self, system: System, n_threads: int | None = None, columns: int | None = None) -> None:
         super().__init__(system, n_threads)

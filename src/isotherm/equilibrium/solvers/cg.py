@@ -23,9 +23,9 @@ from isotherm.equilibrium.solvers.system import Source, System
 from isotherm.kernels import Report
 
 MOST_MISSING = 0.01  # largest residual of the absorption column for which it is kept
-FLOOR = 0.1  # residual of a column, in rounding errors of its largest deviation, that is not improved,
-NOISE = 2.0  # and that is not improved any more once it grows
-TIMES_ROUNDING = 4  # residual of the absorption column, in rounding errors of the longest time, that is not improved
+FLOOR = 0.1  # a column is frozen if its residual is this many rounding errors of its largest deviation,
+NOISE = 2.0  # or this many, and growing
+TIMES_ROUNDING = 4  # the absorption column is frozen at this many rounding errors of the longest time
 REBALANCE_EVERY = 8  # steps, so that rounding errors in the heat balance cannot grow
 
 
@@ -170,11 +170,11 @@ class Descent(Recurrence):
     def moves(self, energy: Doubles) -> Mask:
         """Columns that are not frozen, and whose residual is above rounding."""
         eps, size = float(np.finfo(self.block.dtype).eps), self.report.size[:-1]
-        # within a few rounding errors of the answer, a residual that grows follows them, and would do so on and on
+        # near the rounding level, a growing residual only follows rounding errors, and would never settle
         astray = (self.report.residual[:-1] <= NOISE * eps * size) & (energy > self._energy) & (self._energy > 0)
         self._moving &= (energy >= self._least) & ~astray
         least, column = FLOOR * eps * size, self.block.absorption_column
-        if self.block.timed:  # a step along rounding errors would spoil the horizon, which need not be so accurate
+        if self.block.timed:  # a step along rounding errors would spoil the horizon, which can be rougher
             least[column] = TIMES_ROUNDING * eps * self.horizon.so_far
         return self._moving & (self.report.residual[:-1] > least)
 

@@ -116,7 +116,7 @@ class _Run:
         self.watched = np.append(np.arange(self.columns), [self.width] if request.closed else []).astype(np.intp)
         self.iterations = 0
         self.error = self.residual = np.inf
-        self.residuals = np.full(self.columns, np.inf)  # the largest of each column, not relative to anything
+        self.residuals = np.full(self.columns, np.inf)  # the largest of each column, absolute
         if request.start is not None:
             start = request.start[solver.numbering[solver.inside]]
             self.x[solver.inside, : self.columns] = np.nan_to_num(start - self.offset)
@@ -138,7 +138,7 @@ class _Run:
             self._measure(descent, self.spread().usable)
 
     def _correct(self) -> "_Descent":
-        """The same; returns the last descent."""
+        """Correct the temperatures in rounds of cg; returns the last descent."""
         for dtype in self.solver.types:
             before = np.inf
             descent = _Descent(self.solver, self.closing.astype(dtype))
@@ -208,7 +208,7 @@ class _Descent:
         self._fixed = solver.degree.astype(dtype), closing
         self.x, self._p = (kernels.block(len(solver.degree), len(closing), dtype) for _ in range(2))
         self._y, self._g = (kernels.block(inside.stop, len(closing), dtype) for _ in range(2))
-        self.stride = Stride(*np.zeros((5, len(closing) + 1)))  # its size estimates the error that is left
+        self.stride = Stride(*np.zeros((5, len(closing) + 1)))  # its size estimates the remaining error
 
     def aim(self, excess: Floats) -> Doubles:
         """Begin a correction, given the heat (n, width) that leaves each node; returns the residual of each column."""

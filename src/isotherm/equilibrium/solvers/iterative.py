@@ -50,7 +50,7 @@ TINY = np.finfo(np.float64).tiny
 
 
 class _Measured(NamedTuple):
-    residual: Doubles  # one value for each watched column, as all but the horizon
+    residual: Doubles  # (watched columns,), as all fields but the horizon
     error: Doubles
     bound: Doubles
     size: Doubles
@@ -75,8 +75,8 @@ class Convergence:
         self.tol, self.watched, self.n_reached, self.eps, self.rounding = tol, watched, n_reached, eps, rounding
         self.wide, self._n_interior, self._slack = wide, n_interior, min(max(n_interior / SMALL, 1.0), SLACK)
         self.residual = self.error = np.inf
-        self._narrowing: Doubles | float = 1.0  # the spread that counts, relative to the one in reports,
-        self._read: Spreads | None = None  # and the one of the rows that are read, if known for the last iteration
+        self._narrowing: Doubles | float = 1.0  # the spread that errors are relative to, over the one in reports,
+        self._read: Spreads | None = None  # and the spread over the output rows, if known for the last iteration
         self._last: _Measured | None = None
         self.exhausted = False  # rounding prevents further progress
         self._path = [np.zeros(len(watched))]  # cumulative sums of the step sizes

@@ -27,13 +27,13 @@ from isotherm.graphs import Csr
 from isotherm.kernels import Report
 
 ROW_COST = 8  # cost of a row in an iteration, in entries
-DEGREES = (2, 3, 4, 6, 8, 12)  # nodes with at most so many neighbours are eliminated, round by round
+DEGREES = (2, 3, 4, 6, 8, 12)  # most neighbours of the nodes eliminated in each round
 LEAST_GAIN = 0.01  # share of the cost that a round must save
 ORDER_SEED = 0  # random seed of the order in which neighbours are considered
 
 
 class Reduced:
-    """A solver that eliminates nodes, and has another solver, which ``make`` makes, solve for the rest."""
+    """A solver that eliminates nodes, and solves for the other nodes by the solver that ``make`` makes."""
 
     def __init__(self, system: System, make: Callable[[System], Solver], n_threads: int | None = None) -> None:
         self._system, self._make = system, make
@@ -71,7 +71,7 @@ class Core:
         self.system = System(conductance, boundary, degree, reached, self.half, self, component, self._memory)
 
     def everywhere(self, temperatures: Floats, values: Doubles) -> tuple[Floats, float]:
-        """Temperatures of all nodes from those of the core (half, k), and a bound on rounding over the spread."""
+        """Temperatures of all nodes, from the core (half, k), and a bound on rounding over the spread."""
         columns, dtype = temperatures.shape[1], temperatures.dtype
         offset = self._whole.balance(values).astype(dtype)  # so that constant columns stay constant
         full = self._extended(temperatures, -offset)

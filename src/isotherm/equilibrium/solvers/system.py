@@ -15,9 +15,9 @@ from isotherm.graphs import Csr
 
 MOST_COLUMNS = kernels.WIDTHS[-1] - 1  # columns per solve; the last slot holds the absorption-time column
 WIDE = 1e9  # ratio of the largest weight to the smallest from which on float32 is not used
-CONSTANT = 16  # a spread of this many rounding errors is none
+CONSTANT = 16  # a spread below this many rounding errors counts as 0
 CHUNK = 1 << 14  # rows that fit in the cache
-FEW_NODES, FINE = 20_000, 1e-8  # up to this many nodes, `stopping` is at most this
+FEW_NODES, FINE = 20_000, 1e-8  # in graphs of at most FEW_NODES, `stopping` is at most FINE
 
 Rows: TypeAlias = Callable[[slice], Floats]  # the columns of some rows
 
@@ -34,22 +34,22 @@ class Spreads(NamedTuple):
     """The unit of errors: the standard deviation (k,) of each column over the rows that are read."""
 
     read: Doubles
-    every: Doubles  # the same over all rows
-    dtype: DTypeLike  # in which temperatures are rounded
+    every: Doubles  # over all rows
+    dtype: DTypeLike  # the type of the temperatures, for their rounding error
 
     @property
     def least(self) -> Doubles:
-        """Spreads that are smaller than this are rounding errors, shape (k,)."""
+        """The level below which a spread is only rounding errors, shape (k,)."""
         return CONSTANT * float(np.finfo(self.dtype).eps) * self.every
 
     @property
     def finest(self) -> Doubles:
-        """The spread, or the smallest that rounding does not hide: errors are not too large, relative to it."""
+        """The spread over the rows that are read, raised to `least` where it is smaller."""
         return np.maximum(self.read, self.least)
 
     @property
     def usable(self) -> Doubles:
-        """The spread, or that over all rows if the rows that are read are alike up to rounding."""
+        """The spread over the rows that are read; over all rows where the former is only rounding errors."""
         return np.where(self.read > self.least, self.read, self.every)
 
 
@@ -116,10 +116,10 @@ class System:
     boundary: Ints  # (s,)
     degree: Doubles  # (n,) row sums of the conductance
     reached: Mask  # (n,) nodes that are connected to the boundary, and the boundary itself
-    half: int | None = None  # no edge joins two nodes from this one on (bipartite graphs): a solver may eliminate them
+    half: int | None = None  # nodes from this one on are not joined to each other: a solver may eliminate them
     output: Spread | None = None  # computes the spread that the tolerance is relative to; by default over all rows
     component: NDArray[np.int32] | None = None  # (n,) the connected component of each node, if known
-    memory: Memory | None = None  # where blocks of columns have their arrays, if many are solved one by one
+    memory: Memory | None = None  # arrays reused from block to block, if many blocks of columns are solved
 
     @cached_property
     def interior(self) -> Mask:
@@ -136,7 +136,7 @@ class System:
 
     @cached_property
     def wide(self) -> bool:
-        """Whether weights differ by more than float32 is good for."""
+        """Whether the weights have too wide a range for float32."""
         weights = self.conductance.weights
         return weights is not None and len(weights) > 0 and float(weights.max()) > WIDE * float(weights.min())
 
@@ -169,7 +169,7 @@ class System:
         return total / max(len(indices), 1)
 
     def depth(self, limit: int) -> int:
-        """The number of edges between the boundary and the node that is farthest from it, at most ``limit``."""
+        """The largest distance of a node from the boundary, in edges; at most ``limit``."""
         marked = np.zeros(self.conductance.n, np.uint8)
         marked[self.boundary] = 1
         return int(kernels.active.depth(self.conductance.indptr, self.conductance.indices, marked, limit))
@@ -225,7 +225,7 @@ class Request:
     options: SolveOptions  # a solver uses only tol, max_iter and progress
     source: Source | None = None
     start: Floats | None = None  # (n, k) temperatures to start from, NaN where unknown
-    closed: bool = False  # these columns and one left out sum to a constant: the tolerance holds for that one too
+    closed: bool = False  # one more column, not solved for, is a constant minus these; the tolerance holds for it too
 
 
 @dataclass(frozen=True, repr=False)
@@ -269,7 +269,7 @@ class Solution:
 
     @property
     def statistics(self) -> "Solution":
-        """The same without its arrays: temperatures of no columns."""
+        """The same solution without its arrays."""
         return replace(self, temperatures=self.temperatures[:, :0].copy(), times=None)
 
     def __str__(self) -> str:
@@ -312,7 +312,8 @@ def of_true_spread(bound: float) -> float:
 def stopping(tol: float, nodes: int) -> float:
     """The error at which to stop iterations that depend on how nodes are numbered.
 
-    So does the error that they leave. In small graphs they are cheap, and go on until it is too small to decide labels.
+    The error that they leave depends on the numbering too. In small graphs iterations are cheap, so they go on until
+    the error is too small to decide labels.
     """
     return min(tol, FINE) if nodes <= FEW_NODES else tol
 

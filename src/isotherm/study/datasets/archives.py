@@ -1,4 +1,4 @@
-"""Archives from the network, read without trusting them.
+"""Readers of archives from the network, which are not trusted.
 
 Nothing is extracted to disk and nothing in them is executed. An archive is refused if it has paths outside its folder
 or links, or if it is larger than its source can need.

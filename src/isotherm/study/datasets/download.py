@@ -3,7 +3,7 @@
 Pooch looks after the retries, the checksum and the rename. Meanwhile the data are in a ``.part`` file next to the
 target, so that the next attempt, or the next call, asks only for the rest.
 
-No file is used whose checksum nobody has compared. If this release does not know the SHA-256 of a file, it is kept
+A file is used only after its checksum was compared. If this release does not know the SHA-256 of a file, it is kept
 under another name, and the user is asked to compare and rename it. Redirects from https to http are refused.
 """
 
@@ -92,7 +92,7 @@ class _Encrypted(urllib.request.HTTPRedirectHandler):
 
 
 def _download(part: Path, most_bytes: int, progress: Amount | None, url: str, output: str, pooch: Any) -> None:
-    """One attempt, as pooch asks for it: complete the part, then move it to `output`."""
+    """One attempt, called by pooch: complete the ``.part`` file, then move it to `output`."""
     tag = part.with_name(f"{part.name}.tag")  # the version of the file that the part belongs to
     try:
         request = urllib.request.Request(url, headers={"User-Agent": "isotherm"})

@@ -142,7 +142,7 @@ def _check_depth(data: bytes, name: str) -> None:
 
 
 def _take(opcode: pickletools.OpcodeInfo, stack: list[int | None]) -> int:
-    """Take what an opcode takes from the stack; the depth of the deepest tuple in it."""
+    """Pop the operands of an opcode from the stack; returns the depth of the deepest tuple among them."""
     deepest, count = 0, len(opcode.stack_before)
     if pickletools.stackslice in opcode.stack_before or opcode.name == "POP_MARK":
         while (depth := stack.pop()) is not None:

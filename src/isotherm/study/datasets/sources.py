@@ -22,7 +22,7 @@ Nodes: TypeAlias = NDArray[np.int64]
 
 MOST_BYTES = 1 << 30  # largest size of a graph in a folder, once unpacked
 LABEL_NAMES = ("names_labels", "labels_names", "label_names")  # in archives of NetSet
-PLANETOID_PARTS = ("ally", "ty", "graph", "test.index")  # the others hold features
+PLANETOID_PARTS = ("ally", "ty", "graph", "test.index")  # the other files hold features
 WIKILINKS_CLASSES = 10
 
 
