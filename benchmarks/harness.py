@@ -17,6 +17,8 @@ from isotherm import kernels
 
 __all__ = ["Contestant", "Race", "instruction_set", "machine", "refuse_unless_equal"]
 
+PAUSE = 0.2  # seconds before each turn
+
 
 @dataclass
 class Contestant:
@@ -29,6 +31,7 @@ class Contestant:
     result: Any = None
 
     def turn(self) -> None:
+        time.sleep(PAUSE)  # threads of linear algebra spin for some time after their last work
         began = time.perf_counter()
         self.result = self.run()
         self.seconds.append(self.factor * (time.perf_counter() - began))
