@@ -109,7 +109,6 @@ BARS = (DEFAULT_RACE, CSV, SAME_ERROR, GRID, ROADS)  # the first four that were 
 HEADLINES = (
     Headline("ten sweeps on a million nodes", "foundation", "ten sweeps, power-law", "scikit-network"),
     Headline("equilibrium on a million nodes", "foundation", "equilibrium, power-law", "scikit-network"),
-    Headline("ten sweeps on a denser graph", "foundation", "ten sweeps, denser", "scikit-network"),
     Headline("equilibrium on a denser graph", "foundation", "equilibrium, denser", "scikit-network"),
     SAME_ERROR,
     GRID,
