@@ -33,6 +33,7 @@ SUITES = {
     "answers": "benchmarks.answers",
     "small": "benchmarks.small",
     "billion": "benchmarks.billion",
+    "graph500": "benchmarks.graph500",
     "vectors": "benchmarks.vectors",
     "cells": "benchmarks.cells",
     "cluster": "benchmarks.cluster",
@@ -41,8 +42,8 @@ SUITES = {
     "backend": "benchmarks.backend",
 }
 EPILOGUE = "How right the labels are is measured by: python -m benchmarks accuracy --help"
-# These take minutes to an hour; the first needs 35 GB of disk.
-ON_REQUEST = {"billion", "cells", "doubtful", "edge-kinds", "vectors"}
+# These take minutes to an hour; the first two need 35 GB of disk.
+ON_REQUEST = {"billion", "graph500", "cells", "doubtful", "edge-kinds", "vectors"}
 
 
 def run_suite(name: str, scale: float, rounds: int) -> Run:

@@ -1,4 +1,4 @@
-"""The benchmark of a billion edges, at a thousandth of its size and less."""
+"""The benchmarks of a billion edges, at a thousandth of their size and less."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import billion  # noqa: E402 - the folder is no installed package
+from benchmarks import billion, graph500  # noqa: E402 - the folder is no installed package
 
 
 @pytest.mark.slow
@@ -46,3 +46,17 @@ def test_the_generated_graph_has_hubs_and_communities(tmp_path: Path) -> None:
     seeds = pl.read_parquet(tmp_path / "seeds.parquet")
     assert seeds.height == 50
     assert seeds["label"].to_list() == group[seeds["node"].to_numpy()].tolist()
+
+
+def test_the_graph_of_graph_500_has_its_quarters_and_scattered_ids() -> None:
+    """Before ids are scattered, a quarter of the matrix has as many edges as its probability says."""
+    bits, count = 12, 200_000
+    ids = graph500.scattered(np.arange(1 << bits, dtype=np.uint64), bits)
+    assert np.array_equal(np.sort(ids), np.arange(1 << bits))
+    ranks = np.argsort(ids)
+    source, target = (ranks[ends.astype(np.int64)] for ends in graph500.edges_of(0, count, bits))
+    for bit in (0, bits - 1):
+        quarters = np.bincount(2 * (source >> bit & 1) + (target >> bit & 1), minlength=4) / count
+        np.testing.assert_allclose(quarters, [0.57, 0.19, 0.19, 0.05], atol=0.005)
+    low = np.sort(ids[:16])  # the nodes of highest degree are not neighbours any more
+    assert np.diff(low.astype(np.int64)).min() > 1
