@@ -97,6 +97,25 @@ def test_columns_filter_and_colour(window: Any, tmp_path: Path) -> None:
         finish(view)
 
 
+def test_a_late_answer_does_not_replace_a_newer_filter(window: Any, tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--k", "5") as server:
+        view = View(window, server.address).ready()
+        late: list[Any] = []
+        view.page.route("**/api/values?**", lambda route: late.append(route))
+        view.page.click("#filters summary")
+        view.page.select_option("#filter-column", "year")
+        with view.page.expect_request("**/api/values?**"):
+            view.page.fill("#filter-content", "1970..1979")
+            view.page.press("#filter-content", "Tab")
+        view.page.click("#filters button")
+        view.wait("!isotherm.filters.content && !isotherm.map.mask")
+        late[0].continue_()
+        view.wait("isotherm.filters.known.has('year')")
+        assert view.get("isotherm.map.mask") is None
+        finish(view)
+
+
 CUT = """(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
   [scrollHeight - clientHeight, scrollWidth - clientWidth])(document.all.right)"""
 
