@@ -138,9 +138,9 @@ def _prepare(folder: Path) -> None:
         (folder / path).write_text(content)
     for path in ("out.csv", "out.npz", "out.parquet", "out.xlsx"):
         (folder / path).write_text(OLD)
-    for path, content in _made().items():
+    for path, data in _made().items():
         (folder / path).parent.mkdir(exist_ok=True)
-        (folder / path).write_bytes(content)
+        (folder / path).write_bytes(data)
 
 
 @cache

@@ -28,7 +28,8 @@ __all__ = ["case"]
 
 OLD = Path(__file__).parents[2] / "tests" / "graphs_0.2.0"
 NUMBERS = [0, 1, -1, 2, 33, 34, 35, 127, 2**31 - 1, -(2**31), 2**32, 2**62, 2**63 - 1, -(2**63)]
-VALUES = [None, True, -1, 0, 1, 34, 2**31, 10**18, 10**30, 1e300, float("nan"), "", "text", "float64", [], [-1], {}]
+VALUES: list[Any] = [None, True, -1, 0, 1, 34, 2**31, 10**18, 10**30, 1e300, float("nan")]
+VALUES += ["", "text", "float64", [], [-1], {}]
 TYPES = [b"<i8", b"<i4", b"<f4", b"<f8", b"|u1", b"|b1", b">i4", b"<M8", b"|O8"]
 
 

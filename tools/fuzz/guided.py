@@ -43,7 +43,7 @@ def run(suffix: str, seed: int, cases: int, keep: Path | None = None) -> Tally:
             "--seed",
             str(seed),
             "--inside",
-            found,
+            str(found),
         ]
         ended = subprocess.run(command, capture_output=True, cwd=Path(__file__).parents[2], check=False)
         if ended.returncode:

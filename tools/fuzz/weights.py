@@ -6,18 +6,19 @@ error is above three times the tolerance, or if the bound on the error is below 
 
 import warnings
 from fractions import Fraction
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 import isotherm as iso
+from isotherm.choices import SolverName
 from tools.fuzz.mutate import generator
 
 __all__ = ["DECADES", "case"]
 
 DECADES = (12, 40)
-SOLVERS = ("auto", "cg", "direct", "elimination", "sweeps")
+SOLVERS = get_args(SolverName)
 TOLS = (1e-3, 1e-6)
 ITERATIONS = (3, 1000)  # at most, log-uniform; a tenth of the cases has the usual limit, which takes sweeps a second
 SLACK = 1e-12  # of the bound: this comparison rounds, too
