@@ -113,7 +113,7 @@ def test_they_are_for_tables_of_attributes_and_many_seeds(chessboard: Any, monke
     assert boosted_trees(knowledge(graph, features, nodes[1:], truth[nodes[1:]])) is None
     assert boosted_trees(knowledge(graph, wide, nodes, truth[nodes])) is None
     assert boosted_trees(knowledge(graph, wide[:, 1:], nodes, truth[nodes] + 40, 60)) is None  # would take long
-    monkeypatch.setattr(
-        boosting, "MOST_NUMBERS", N * 11 - 1
-    )  # three times two columns, the degree and two classes twice
+    assert boosted_trees(knowledge(graph, features, nodes, truth[nodes] + 3, 5)) is None  # so would many small trees
+    # the columns are two features, three times, the degree and the shares of two classes, twice
+    monkeypatch.setattr(boosting, "MOST_NUMBERS", N * 11 - 1)
     assert boosted_trees(knowledge(graph, features, nodes, truth[nodes])) is None

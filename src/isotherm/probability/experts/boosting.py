@@ -20,7 +20,8 @@ from isotherm.probability.optimise import one_thread
 MOST_COLUMNS = 50  # features; trees are for tables of attributes, not for words or pixels
 LEAST_SEEDS = 100
 ROUNDS, RATE, LEAVES = 100, 0.05, 15  # trees of each class, how much each counts, and their leaves
-MOST = 500_000  # seeds times columns times classes: about a second
+EACH = 100_000  # numbers that take as long as a tree without any
+MOST = 500_000  # seeds times columns, and `EACH`, times classes: about a second
 MOST_NUMBERS = 20_000_000  # nodes times columns
 
 
@@ -30,7 +31,7 @@ def boosted_trees(known: Knowledge) -> Expert | None:
     if features is None or features.shape[1] > MOST_COLUMNS or len(seeds.nodes) < LEAST_SEEDS:
         return None
     columns, series = 3 * features.shape[1] + 1 + 2 * seeds.n_classes, max(1, seeds.n_classes - (seeds.n_classes == 2))
-    if len(seeds.nodes) * columns * series > MOST or known.graph.n_nodes * columns > MOST_NUMBERS:
+    if (len(seeds.nodes) * columns + EACH) * series > MOST or known.graph.n_nodes * columns > MOST_NUMBERS:
         return None
     return Trees(known)
 
