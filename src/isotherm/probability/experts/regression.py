@@ -3,7 +3,7 @@
 The features of a node are its own row of X, or the mean rows PX and P^2 X of its neighbours and of theirs, or several
 of these, each scaled to length 1. They are needed for the seeds only. Logits of all nodes are P (P (X W)), with weights
 W of the columns: P^2 X is never formed for all nodes, and the lengths of its rows are estimated by random projections.
-With more columns than seeds, the inner products of the seeds are computed once, and serve whichever seeds are hidden.
+With more columns than seeds to fit, the inner products of the seeds are computed once, and serve whichever are hidden.
 
 The loss is scikit-learn's: the log-loss of the seeds, plus the squared weights over 2 C; biases are not penalised. Rows
 are centered and rotated to their principal axes. With more columns than rows, the axes are found through the Gram
@@ -32,7 +32,7 @@ SLOPES = ((1.0, 1.0, 1.0), (1.0, 1.0, 1.0), (1.0, 2.0, 4.0), (1.0, 4.0, 16.0))  
 LEAST_BLEND = 1e-9  # smaller weights are 0
 MOST_NUMBERS = 4_000_000  # numbers in the rows of all seeds, up to which the last regression is fitted to all of them
 HOPELESS = np.log(PRIOR[0] / PRIOR[-1] / LEAST_BLEND)  # so much less log-likelihood means no weight, by any prior
-MOST_PRODUCTS = 4000  # seeds whose inner products are all kept
+MOST_PRODUCTS = 4000  # seeds whose inner products are kept
 COLUMNS = 4096  # sparse columns that are made dense at once
 LEAST_AXIS = 1e-6  # shorter axes are dropped: squared length relative to the longest
 GRADIENT = 1e-7  # length of the gradient where a fit ends, relative to that at the start
@@ -183,18 +183,19 @@ class Regression(Expert):
     ) -> None:
         self.map, self.strengths, self.own = feature_map, strengths, feature_map.at(seeds.nodes)
         self.prior = PRIOR[: len(strengths)] / PRIOR[: len(strengths)].sum()
-        self.wide = self.own.shape[1] > len(seeds.nodes)
+        self.pool = np.arange(len(seeds.nodes)) if pool is None else pool
+        self.wide = self.own.shape[1] > len(self.pool)
         if not self.wide:
             self.own = np.asarray(self.own.toarray() if issparse(self.own) else self.own, dtype=np.float64)
-        self.products = _products(self.own, self.own) if self.wide and len(seeds.nodes) <= MOST_PRODUCTS else None
-        self.pool = np.arange(len(seeds.nodes)) if pool is None else pool
+        few = self.wide and len(seeds.nodes) <= MOST_PRODUCTS
+        self.products = _products(self.own, self.own[self.pool]) if few else None
         self._codes = seeds.codes[self.pool]
         self._fitted: dict[bytes, Path] = {}  # by the visible seeds
 
     @cached_property
     def _axes(self) -> "Axes":
         """The principal axes of the seeds that a regression is fitted to; they serve whichever seeds are hidden."""
-        return axes_of_gram(self._gram(self.pool, self.pool)) if self.wide else axes_of_rows(self.own)
+        return axes_of_gram(self._gram(self.pool)) if self.wide else axes_of_rows(self.own)
 
     def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) logits; minus infinity for a class that no visible seed has."""
@@ -260,7 +261,7 @@ class Regression(Expert):
         """(m, K) the products of features with weights, for the seeds that are asked about, or for all nodes."""
         if self.wide:
             if asked is not None and self.products is not None:
-                return self._gram(asked, self.pool) @ weights
+                return self._gram(asked) @ weights
             weights = self.own[self.pool].T @ weights
         return np.asarray(self.map.logits(weights) if asked is None else self.own[asked] @ weights)
 
@@ -275,10 +276,11 @@ class Regression(Expert):
             self._fitted[key] = Path(self._axes, codes, n_classes, whole, places)
         return self._fitted[key]
 
-    def _gram(self, left: Ints, right: Ints) -> Doubles:
+    def _gram(self, seeds: Ints) -> Doubles:
+        """The inner products of the rows of some seeds with those of the pool."""
         if self.products is None:
-            return _products(self.own[left], self.own[right])
-        return self.products[np.ix_(left, right)]
+            return _products(self.own[seeds], self.own[self.pool])
+        return self.products[seeds]
 
 
 def _products(left: Any, right: Any) -> Doubles:
