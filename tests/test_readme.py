@@ -46,6 +46,8 @@ def test_an_example_works_as_pasted(
 ) -> None:
     if ("ISOTHERM_DATA" in code or 'load("' in code) and "ISOTHERM_DATA" not in os.environ:
         pytest.skip("needs real graphs: set ISOTHERM_DATA to their folder")
+    if "import scanpy" in code:
+        pytest.importorskip("scanpy")
     monkeypatch.chdir(tmp_path)  # an example may write files
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setattr(logging.root, "handlers", [])  # an example may choose its own, but not for later tests

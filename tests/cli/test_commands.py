@@ -261,6 +261,8 @@ def test_the_commands_of_a_document_work_as_printed(run: Run, document: str) -> 
         path.unlink()
     blocks = [each for each in examples((ROOT / document).read_text(encoding="utf-8")) if each.language == "sh"]
     assert any("isotherm" in each.code for each in blocks)
+    if any("import scanpy" in each.code for each in blocks):
+        pytest.importorskip("scanpy")
     for block in blocks:
         lines = re.findall(r"^.* <<'EOF'\n(?:.*\n)*?EOF$|^.+$", block.code, re.MULTILINE)
         printed = work_as_printed(run, lines)

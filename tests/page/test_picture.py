@@ -50,6 +50,18 @@ def test_a_figure(clf: iso.DirichletClassifier) -> None:
     assert texts[-1] == "seed  25"
 
 
+def test_names_of_classes_do_not_cover_each_other() -> None:
+    graph = stochastic_block_model([200], 0.1, 0.1, 0)
+    seeds = {node: f"a class with a long name, {node % 20}" for node in range(200)}
+    figure = iso.DirichletClassifier().fit(graph, seeds).plot()
+    figure.draw_without_rendering()
+    written = figure.axes[0].texts
+    boxes = [text.get_window_extent() for text in written if text.get_visible()]
+    assert len(written) == 20
+    assert 1 <= len(boxes) < 20
+    assert not any(box.count_overlaps(boxes[:place]) for place, box in enumerate(boxes))
+
+
 def test_another_suffix_is_refused(clf: iso.DirichletClassifier, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"must end in \.png, \.svg, \.pdf, \.html"):
         clf.plot(tmp_path / "map.txt")

@@ -27,6 +27,7 @@ PALEST = 0.5  # share of white in the colour of the least certain label
 DEEPER = 0.2  # share of black in every second round of hues
 NAMES_UP_TO = 100  # nodes of a graph whose names are drawn
 MOST_NAMES = 20  # class names on the map and in the legend
+OF_CLASS = "class"  # marks these names on the map
 GRID = 32  # cells along each side of the map, by which class names are placed
 TEMPLATE = Path(__file__).parent / "viewer.html"
 PALETTE = Path(__file__).parent / "static" / "colours.js"
@@ -171,6 +172,7 @@ def _figure(data: MapData, title: str) -> Any:
     axes.set_title(title, loc="left", fontsize=11, parse_math=False)
     axes.set_aspect("equal")
     axes.axis("off")
+    _hide_covered(figure, axes.texts)
     return figure
 
 
@@ -197,8 +199,21 @@ def _write_names(axes: Any, data: MapData) -> None:
         spot = data.spot(code)
         if spot is not None:
             weight = "bold" if code < len(HUES) else "normal"
-            style = {"weight": weight, "path_effects": halo, "zorder": 5, "parse_math": False}
+            style = {"weight": weight, "path_effects": halo, "zorder": 5, "parse_math": False, "gid": OF_CLASS}
             axes.text(*spot, shortened(name, 30), fontsize=9, ha="center", va="center", **style)
+
+
+def _hide_covered(figure: Any, texts: Any) -> None:
+    """Hide names of classes that would cover that of a larger class; the legend has all of them."""
+    names = [text for text in texts if text.get_gid() == OF_CLASS]
+    shown: list[Any] = []
+    for name in names:
+        name.set_in_layout(False)
+    figure.draw_without_rendering()
+    for name in names:
+        box = name.get_window_extent()
+        name.set_visible(not box.count_overlaps(shown))
+        shown += [box] * name.get_visible()
 
 
 def _note_strip(axes: Any, data: MapData) -> None:
