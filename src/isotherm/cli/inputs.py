@@ -128,7 +128,7 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
 
 
 def contents_of(
-    graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, title: str | None = None
+    graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, named_by: str | None = None
 ) -> "Contents":
     """What nodes hold: the columns of the table of vectors, of ``--features`` and of ``--nodes``."""
     from isotherm.io.vectors import ARRAYS, TableOptions, read_feature_file
@@ -141,7 +141,7 @@ def contents_of(
             tables.append(read_feature_file(edges, graph, TableOptions(table.id, **fitting.reading.written)))
         if table.nodes is not None:
             tables.append(read_feature_file(table.nodes, graph, TableOptions(None if features else table.id)))
-        return Contents.of(tables, graph, title)
+        return Contents.of(tables, graph, named_by)
 
 
 def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
