@@ -15,7 +15,7 @@ from isotherm.cli.options import (
     output_option,
     positional,
 )
-from isotherm.cli.outputs import check_report, check_targets, write_columns
+from isotherm.cli.outputs import check_report, check_table, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
@@ -64,8 +64,7 @@ def check(
         if source.seedless:
             seeds, reading = labels_inside(source.files[0], None, fitting.reading, usage=("check", "SEEDS"))
             source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
-        sources = [*source.files, *inputs_of(fitting)]
-        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
+        check_table(output, [*source.files, *inputs_of(fitting)], table)
         clf, layouts = source.fitted(fitting, job)
         with job.stage("checking"), usage_errors({Option("k"): "--number"}):
             found = clf.doubtful_seeds(number)

@@ -20,7 +20,7 @@ from isotherm.cli.options import (
     option,
     positional,
 )
-from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.outputs import check_table, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
@@ -76,8 +76,7 @@ def suggest(
         if source.seedless and fitting.reading.label is not None:
             seeds, reading = labels_inside(source.files[0], None, fitting.reading, usage=("suggest", "SEEDS"))
             source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
-        sources = [*source.files, *inputs_of(fitting)]
-        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
+        check_table(output, [*source.files, *inputs_of(fitting)], table)
         policy = strategy or ("diverse" if label is None else "likely")
         if source.seedless:
             if label is not None:
