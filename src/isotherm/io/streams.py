@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from isotherm.errors import Option, warn
+from isotherm.errors import Option, first_few, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.io.errors import FileWarning, need, refuse, shorten
 from isotherm.io.memory import joined
@@ -385,7 +385,7 @@ def only_member(name: str, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     """The only file in a zip file, apart from what macOS adds."""
     members = [each for each in archive.infolist() if not each.is_dir() and not _is_hidden(each.filename)]
     if len(members) != 1:
-        shown = ", ".join(os.path.basename(each.filename) for each in members[:3]) + ", ..." * (len(members) > 3)
+        shown = first_few([os.path.basename(each.filename) for each in members], 3, text=str)
         held = f"{len(members)} files ({shown})" if members else "no file"
         raise FileError(f"{name} holds {held}, and must hold one; unpack it, and give the files that are inside")
     return members[0]

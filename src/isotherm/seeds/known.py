@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles, Ints
-from isotherm.errors import warn
+from isotherm.errors import first_few, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import checked_sparse
 from isotherm.seeds.encoding import (
@@ -178,7 +178,7 @@ class Seeds:
         counts = self.counts if self.table is None else np.diff(self.table.tocsc().indptr)
         rare = self.classes[counts == 1].tolist()
         if rare and len(rare) < self.n_classes:
-            names = ", ".join(map(repr, rare[:3])) + (", ..." if len(rare) > 3 else "")
+            names = first_few(rare, 3)
             subject = f"the class {names} has" if len(rare) == 1 else f"{len(rare)} classes ({names}) have"
             warn(f"{subject} a single seed", RareClassWarning)
 
