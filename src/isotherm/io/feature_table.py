@@ -341,10 +341,15 @@ class Raw(NamedTuple):
         return like._replace(values=np.array([found[text] for text in self.values.tolist()], dtype=np.float64))
 
 
+def as_array(values: Any) -> NDArray[Any]:
+    """The values of a column, in any container; objects if it is no array."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    return array if isinstance(array, np.ndarray) else _objects(list(array))
+
+
 def raw_column(name: str, values: Any) -> Raw:
     """A column of any container; truth values become texts, and empty or missing ones None or NaN."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else values
-    array = array if isinstance(array, np.ndarray) else _objects(list(array))
+    array = as_array(values)
     if array.ndim == 2:
         return Raw(VECTOR, _finite(name, array.astype(np.float64)))
     if array.dtype.kind in "iuf":

@@ -79,7 +79,7 @@ class Input:
 
     def check(self) -> None:
         """Refuse a file that is missing, empty, a directory, or not readable."""
-        if self.path == STANDARD or _is_pipe(self.path):  # can be opened only once
+        if is_stream(self.path):
             return
         with self._open():
             if os.path.isfile(self.path) and not os.path.getsize(self.path):
@@ -198,11 +198,9 @@ def foreign(start: bytes) -> str | None:
     return next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
 
 
-def _is_pipe(path: str) -> bool:
-    try:
-        return stat.S_ISFIFO(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+def is_stream(path: str) -> bool:
+    """Whether this is standard input, a pipe or a device, which can be opened only once."""
+    return path == STANDARD or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 def _let_ctrl_c_end_a_wait() -> None:
