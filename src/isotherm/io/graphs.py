@@ -140,6 +140,11 @@ def read_graph(
     return read.graph
 
 
+def names_of(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The names of one file, or of several."""
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
 def with_nodes(read: GraphFile, nodes: str | os.PathLike[str] | Iterable[Any] | None) -> GraphFile:
     """The same graph with further nodes, from a list or from a table."""
     if nodes is None:
@@ -167,7 +172,7 @@ def read_graph_file(
     >>> print(read_graph_file(edges).layout)
     source=col 1, target=col 2, weight=col 3, header=no, delimiter=whitespace
     """
-    names = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(each) for each in paths]
+    names = names_of(paths)
     if len(names) != 1 or not is_one_file(names[0]):
         return _read_parts(names, options, format, progress)
     path = names[0]

@@ -29,7 +29,7 @@ from isotherm.io.batches import EdgeBatch, ahead
 from isotherm.io.edges import found_files, opened_tables
 from isotherm.io.file_layout import Options, Pick
 from isotherm.io.formats import FORMATS, SourceFile
-from isotherm.io.graphs import read_graph
+from isotherm.io.graphs import names_of, read_graph
 from isotherm.io.memory import available_memory
 from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of, warn_about_twins
 from isotherm.io.streams import is_stream
@@ -112,7 +112,7 @@ def pack_edges(
     >>> graph, graph.nodes[:].tolist()
     (<Graph: 3 nodes, 2 edges>, [7, 9, 7000])
     """
-    names = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    names = names_of(paths)
     goal = Path(output)
     PACKED.check(goal, force=force)
     files = _files_to_pack(names, format)

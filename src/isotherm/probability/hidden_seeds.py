@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from isotherm.arrays import Doubles, Ints
 from isotherm.equilibrium.problem import UnreachedWarning
 from isotherm.equilibrium.unconverged import ConvergenceWarning
-from isotherm.errors import muted
+from isotherm.errors import MUTED
 from isotherm.graphs import Graph
 from isotherm.graphs.colours import colours_at, id_ranks, spaced
 from isotherm.kernels.numbering import Words
@@ -160,8 +160,11 @@ def _sampled(seeds: Seeds, graph: Graph) -> Ints:
 
 def _fold(seeds: Seeds, hidden: Ints, sample: Ints, solve: Solve, label: HiddenLabels | None, keep_field: bool) -> Fold:
     rest = seeds.without(hidden)
-    with muted(UnreachedWarning, ConvergenceWarning):  # the main fit has already warned
+    before = MUTED.set((UnreachedWarning, ConvergenceWarning))  # the main fit has already warned
+    try:
         field = solve(rest)
+    finally:
+        MUTED.reset(before)
     nodes = seeds.nodes[hidden]
     return Fold(
         nodes,

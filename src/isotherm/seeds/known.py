@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles, Ints
-from isotherm.errors import first_few, warn
+from isotherm.errors import Option, ParameterError, first_few, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import checked_sparse
 from isotherm.seeds.encoding import (
@@ -159,6 +159,20 @@ class Seeds:
         if self.table is None:
             return np.bincount(self.codes, amounts, minlength=self.n_classes).astype(np.float64, copy=False)
         return np.asarray(amounts @ self.table)
+
+    def numbers(self, name: str, by_label: Mapping[Any, float], missing: float) -> Doubles:
+        """(K,) the numbers that a parameter of this name gives for labels.
+
+        Raises `ParameterError` for a label that no seed has.
+        """
+        places = {label: place for place, label in enumerate(self.classes.tolist())}
+        found = np.full(self.n_classes, missing)
+        for label, number in by_label.items():
+            if label not in places:
+                message = "{given} has the label {label!r}, which no seed has: use labels of seeds"
+                raise ParameterError(message, given=Option(name), label=label)
+            found[places[label]] = number
+        return found
 
     def names(self, places: Ints) -> Labels:
         """The labels of some seeds; for sets of labels, a tuple for each seed."""
