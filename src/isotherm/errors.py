@@ -7,7 +7,7 @@ command line spell differently.
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -64,6 +64,15 @@ def worded(message: BaseException, spell: Callable[[Option], str]) -> str:
         return worded(fact, spell) if isinstance(fact, BaseException) else fact
 
     return message.template.format(**{name: spelled(fact) for name, fact in message.facts.items()})
+
+
+def first_few(values: Sequence[Any], most: int = 8, *, text: Callable[[Any], str] = repr) -> str:
+    """The first values, between commas, for a sentence; dots stand for the others.
+
+    >>> first_few(["ann", "bob", "eve"], 2), first_few([1, 2])
+    ("'ann', 'bob', ...", '1, 2')
+    """
+    return ", ".join(map(text, values[:most])) + ", ..." * (len(values) > most)
 
 
 class ParameterError(Worded, ValueError):

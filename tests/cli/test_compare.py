@@ -58,6 +58,15 @@ def test_scores_as_json_and_as_a_table(run: Run) -> None:
     assert float(lines[1].split(",")[2]) == pytest.approx(first)
 
 
+def test_draws_to_standard_output(run: Run) -> None:
+    outcome = run(
+        "compare", "edges.csv", "labels.csv", "--runs", "1", "--no-peers", "-o", "-", "--output-format", "jsonl"
+    )
+    assert outcome.status == 0, outcome.err
+    assert all(json.loads(line)["draw"] == 0 for line in outcome.out.splitlines()), "and no text besides"
+    assert "All draws are in" not in outcome.err
+
+
 def test_features_take_part_whatever_their_order(run: Run) -> None:
     outcome = run("compare", "edges.csv", "labels.csv", "--features", "features.csv", "--runs", "2", "--json", "-q")
     assert outcome.status == 0, outcome.err
@@ -79,6 +88,8 @@ def test_nodes_without_features_are_counted(run: Run) -> None:
     [
         ("", "", ["--text", "id"], "--text is about features: name their file with --features"),
         ("", "", ["--id", "id"], "--id is for files whose nodes have attributes"),
+        ("", "", ["-o", "-", "--json"], "--json, --latex and --output - are all for standard output"),
+        ("", "", ["--output-format", "csv"], "--output-format is for a table: name its file with --output"),
         ("", "", ["--plot", "x.gif"], "--plot: x.gif must end in"),
         ("", "", ["-o", "labels.csv", "--force"], "labels.csv is also an input"),
         ("", "node,label\nn0,a\nn1,a\n", [], "labels.csv: all labels are the same"),

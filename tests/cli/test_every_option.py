@@ -135,6 +135,7 @@ PROBES = {
     "--metric": probe("--metric", "cosine"),
     "--min-confidence": probe("--min-confidence", "0.9"),
     "--multi-label": probe("--multi-label", says="one label each"),
+    "--names": probe("--names", "nothing"),
     "--neighbors-key": probe("--neighbors-key", "nothing"),
     "--no-browser": probe("--no-browser"),
     "--no-confidence": probe("--no-confidence"),

@@ -43,7 +43,19 @@ def test_an_old_name_works_as_the_new_one(
     assert (outcome.status, outcome.err) == (2, f"isotherm: {variable} is now {newer}: rename it\n")
 
 
+def test_the_old_name_of_an_option_of_the_page(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {"--names"} == {"--names", "--title"}.intersection(options_of("explore"))
+    assert {"--title"} == {"--names", "--title"}.intersection(options_of("plot"))
+    for given in (["--title", "heading"], ["--title=heading"]):
+        warning, error = run("explore", "edges.csv", "seeds.csv", *given).err.splitlines()
+        assert warning == "isotherm: warning: --title is now --names; the old name works until 0.4"
+        assert error.startswith("isotherm: --names heading, but no table of nodes has this column")
+    monkeypatch.setenv("ISOTHERM_TITLE", "heading")
+    outcome = run("explore", "edges.csv", "seeds.csv")
+    assert (outcome.status, outcome.err) == (2, "isotherm: ISOTHERM_TITLE is now ISOTHERM_NAMES: rename it\n")
+
+
 def test_every_old_name_is_tried() -> None:
     assert [*NEW_NAMES, *(name for names in NEW_NAMES_OF_COMMANDS.values() for name in names)] == [
-        *("--edges", "--seeds", "--top", "--policy")
+        *("--edges", "--seeds", "--top", "--policy", "--title")
     ]

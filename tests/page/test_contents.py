@@ -39,14 +39,14 @@ def write_texts(folder: Path) -> None:
 
 def test_texts_are_read_searched_and_shown(window: Any, tmp_path: Path) -> None:
     write_texts(tmp_path)
-    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--title", "heading", "--k", "5") as server:
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--names", "heading", "--k", "5") as server:
         view = View(window, server.address)
         view.page.on("dialog", lambda dialog: pytest.fail(dialog.message))
         view.ready()
         seven = view.get("isotherm.map.names.indexOf('On the wood, part 7')")
         view.page.evaluate(f"() => isotherm.select({seven}, false)")
         view.wait(f"isotherm.panel.near?.nodes[0].id === {seven}")
-        assert view.page.inner_text("#name") == "On the wood, part 7", "the title in place of the id"
+        assert view.page.inner_text("#name") == "On the wood, part 7", "the name in place of the id"
         assert view.page.inner_text("#meta").startswith("p7 · ")
         assert HOSTILE in view.page.inner_text("#content")
         assert "1967" in view.page.inner_text("#content")
@@ -123,7 +123,7 @@ CUT = """(({ scrollHeight, clientHeight, scrollWidth, clientWidth }) =>
 @pytest.mark.parametrize(("width", "height"), [(1024, 768), (1280, 720), (1920, 1080)])
 def test_nothing_is_cut(window: Any, tmp_path: Path, width: int, height: int) -> None:
     write_texts(tmp_path)
-    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--title", "heading", "--k", "5") as server:
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--names", "heading", "--k", "5") as server:
         view = View(window, server.address, width=width, height=height).ready()
         view.page.keyboard.press("1")
         view.wait(f"isotherm.panel.near && document.querySelector('#seeds li') && {SETTLED}")
@@ -249,11 +249,11 @@ def test_why_shows_what_each_expert_said() -> None:
     session.stop()
 
 
-def test_a_title_that_is_no_column_is_refused(tmp_path: Path) -> None:
+def test_names_in_no_column_are_refused(tmp_path: Path) -> None:
     write_club(tmp_path)
-    outcome = command("explore", "edges.csv", "seeds.csv", "--title", "heading", folder=tmp_path)
+    outcome = command("explore", "edges.csv", "seeds.csv", "--names", "heading", folder=tmp_path)
     assert outcome.status == 2
-    assert "--title heading, but no table of nodes has this column" in outcome.err
+    assert "--names heading, but no table of nodes has this column" in outcome.err
 
 
 @pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")

@@ -132,7 +132,7 @@ COMMANDS: dict[ModuleType, tuple[str, ...] | None] = {
         "--force",
     ),
     check: (*GRAPH, "--vectors", "--rule", "--number", "--output", "--json", "--force"),
-    explore: (*GRAPH, "--vectors", "--text", "--title", "--log", "--port", "--no-browser"),
+    explore: (*GRAPH, "--vectors", "--text", "--names", "--log", "--port", "--no-browser"),
     plot: (*GRAPH, "--vectors", "--text", "--rule", "--title", "--output", "--force"),
     evaluate: (*GRAPH, "--rule", "--fraction", "--policy", "--runs", "--per-class", "--plot"),
     compare: (*GRAPH, "--fraction", "--runs", "--no-peers", "--plot", "--output", "--force"),
@@ -169,7 +169,11 @@ app["--version"].help = "Show the version, the kernels and the number of threads
 
 # Options that have a new name. Until 0.4 the old one works, and a line names the new one.
 NEW_NAMES = {"--edges": "--more-edges", "--seeds": "--more-seeds"}
-NEW_NAMES_OF_COMMANDS = {"explain": {"--top": "--number"}, "suggest": {"--policy": "--strategy"}}
+NEW_NAMES_OF_COMMANDS = {
+    "explain": {"--top": "--number"},
+    "suggest": {"--policy": "--strategy"},
+    "explore": {"--title": "--names"},
+}
 
 
 def renamed(tokens: Sequence[str]) -> list[str]:

@@ -128,7 +128,7 @@ def read_features(table: FeatureOptions, graph: "Graph", reading: EdgeReading | 
 
 
 def contents_of(
-    graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, title: str | None = None
+    graph: "Graph", features: "FeatureFile | None", edges: str, fitting: Fitting, named_by: str | None = None
 ) -> "Contents":
     """What nodes hold: the columns of the table of vectors, of ``--features`` and of ``--nodes``."""
     from isotherm.io.vectors import ARRAYS, TableOptions, read_feature_file
@@ -141,7 +141,7 @@ def contents_of(
             tables.append(read_feature_file(edges, graph, TableOptions(table.id, **fitting.reading.written)))
         if table.nodes is not None:
             tables.append(read_feature_file(table.nodes, graph, TableOptions(None if features else table.id)))
-        return Contents.of(tables, graph, title)
+        return Contents.of(tables, graph, named_by)
 
 
 def _with_nodes(read: "GraphFile", table: FeatureOptions, features: "FeatureFile | None") -> "GraphFile":
@@ -465,6 +465,11 @@ class Source:
     rest: list[str]  # the other arguments of the command
     seedless: bool = False  # whether there are edges without seeds
 
+    def with_labels_inside(self, command: str, fitting: Fitting) -> "tuple[Source, Fitting]":
+        """The same with the labels that the file of the graph holds, and how both are read."""
+        labels, reading = labels_inside(self.files[0], None, fitting.reading, usage=(command, "SEEDS"))
+        return Source([*self.files, labels], []), replace(fitting, reading=reading)
+
     def fitted(self, fitting: Fitting, job: Job, *, later: Sequence[str] = ("threads",)) -> Fitted:
         """The classifier and the layouts of its files; ``later`` are the options that a saved classifier can take."""
         if len(self.files) == 2:
@@ -483,16 +488,16 @@ def load_model(path: str, job: Job, *, threads: int | None = None) -> "GraphClas
         return load(path, n_threads=threads)
 
 
-def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", *, seedless: bool = False) -> Source:
+def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "") -> Source:
     """Find out whether arguments begin with a saved classifier or with edges and seeds.
 
-    With ``seedless``, edges alone are allowed too.
+    ``needed`` names what must follow. Without it, nothing may follow, and edges alone are allowed too.
     """
     from isotherm.io.models import is_model
 
     given = list(arguments)
     count = 1 if given and (is_model(given[0]) or _may_be_model(given)) else 2
-    if seedless and (len(given), count) == (1, 2):
+    if not needed and (len(given), count) == (1, 2):
         return Source(given, [], seedless=True)
     if len(given) < count + bool(needed):
         words = f" {needed}" if needed else ""
@@ -500,6 +505,9 @@ def split_arguments(command: str, arguments: tuple[str, ...], needed: str = "", 
             f"isotherm {command} needs EDGES SEEDS{words}, or MODEL{words} with what classify --save wrote; "
             f"see isotherm {command} --help"
         )
+    if not needed and given[count:]:
+        takes = f"isotherm {command} takes EDGES and perhaps SEEDS, or MODEL"
+        raise UsageError(f"{takes}, and no {given[count]!r}: leave it out")
     return Source(given[:count], given[count:])
 
 

@@ -119,7 +119,6 @@ Force: TypeAlias = Annotated[bool, option("Replace files that exist; otherwise t
 
 
 Json: TypeAlias = Annotated[bool, option("Print JSON, with all digits.", group=OUTPUT)]
-Latex: TypeAlias = Annotated[bool, option("Print the table of scores in LaTeX.", group=OUTPUT)]
 Fraction: TypeAlias = Annotated[
     float, option("Share of the labels that is shown.", "X", validator=between(above=0, below=1), group=HIDING)
 ]
@@ -138,6 +137,24 @@ class TableFormat:
     safe_cells: Annotated[
         bool, option("In csv and tsv, put ' before text that a spreadsheet would run as a formula.")
     ] = False
+
+
+@Parameter(name="*", group=OUTPUT)
+@dataclass(frozen=True)
+class ScoreOutput:
+    """Where the scores of hidden labels go, and how they are printed."""
+
+    json: Annotated[bool, option("Print JSON, with the scores of each draw.")] = False
+    latex: Annotated[bool, option("Print the table of scores in LaTeX.")] = False
+    output: Annotated[str | None, output_option("Write a table with a row for each rule or method, and draw.")] = None
+    output_format: OutputFormat = None
+    plot: Annotated[str | None, option("Draw the scores, and more: .png, .pdf or .svg.", "FILE")] = None
+    force: Force = False
+
+    @property
+    def fills_stdout(self) -> bool:
+        """Whether standard output is for machines, and no text is printed on it."""
+        return self.json or self.latex or self.output == "-"
 
 
 @dataclass(frozen=True)

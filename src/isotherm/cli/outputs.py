@@ -1,11 +1,11 @@
 """Files that commands write: checked before any work is done for them, and written whole or not at all."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from isotherm.cli.options import Results, TableFormat, changed_options, leave_out
+from isotherm.cli.options import Results, ScoreOutput, TableFormat, changed_options, leave_out
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import OUTPUT, UsageError, option_name, usage_errors
 from isotherm.cli.terminal.process import exit_cleanly
@@ -15,24 +15,17 @@ if TYPE_CHECKING:
     from isotherm.cli.inputs import FileRead
     from isotherm.cli.reports.summary import Summary
     from isotherm.graph_classifier import GraphClassifier
+    from isotherm.study.score_tables import ScoreReport
 
 
-def check_targets(
-    output: str | None, plot: str | None, sources: Iterable[str], *, force: bool, output_format: str | None = None
-) -> None:
-    """Refuse a table or a picture that cannot be written, or that is an input."""
-    sources = list(sources)
-    if plot is not None:
-        from isotherm.cli.reports.picture import check_picture
-
-        check_apart(plot, sources)
-        check_picture(plot, force=force)
+def check_table(output: str | None, sources: Iterable[str], table: TableFormat | ScoreOutput) -> None:
+    """Refuse a table that cannot be written, or that is an input."""
     if output is not None:
         from isotherm.io import check_output
 
         check_apart(output, sources)
         with usage_errors(OUTPUT):
-            check_output(output, force=force, format=output_format)
+            check_output(output, force=table.force, format=table.output_format)
 
 
 def check_apart(target: str, sources: Iterable[str]) -> None:
@@ -63,6 +56,42 @@ def check_report(output: str | None, table: TableFormat, *, json: bool) -> None:
         raise UsageError("--output and --json are both for standard output: give one of them")
     for name in changed_options(table) if output is None else ():
         raise UsageError(f"{option_name(name)} is for a table: name its file with --output, or {leave_out(name)}")
+
+
+def check_scores(results: ScoreOutput, sources: Sequence[str]) -> None:
+    """Refuse options that contradict each other, and targets that cannot be written, before labels are hidden."""
+    if sum((results.json, results.latex, results.output == "-")) > 1:
+        raise UsageError("--json, --latex and --output - are all for standard output: give one of them")
+    if results.output is None and results.output_format is not None:
+        raise UsageError(
+            f"--output-format is for a table: name its file with --output, or {leave_out('output_format')}"
+        )
+    if results.plot is not None:
+        from isotherm.cli.reports.picture import check_picture
+
+        check_apart(results.plot, sources)
+        check_picture(results.plot, force=results.force)
+    check_table(results.output, sources, results)
+
+
+def write_scores(
+    found: "ScoreReport", draw: Callable[..., None], results: ScoreOutput, job: Job, *, layouts: str, text: str
+) -> None:
+    """Draw the scores, write their table, and print them, as text if nothing else is wanted."""
+    written = []
+    if results.plot is not None:
+        with exit_cleanly():
+            draw(found, results.plot, force=results.force)
+        written.append(f"The picture is in {results.plot}")
+    if results.output is not None:
+        write_columns(results.output, found.table.columns(), TableFormat(results.output_format, results.force))
+        if results.output != "-":
+            written.append(f"All draws are in {results.output}")
+    job.say(layouts, *(written or [""]))
+    if not results.fills_stdout:
+        print(text)
+    elif results.output != "-":
+        print(found.to_json() if results.json else found.to_latex())
 
 
 def check_results(results: Results, sources: Sequence[str], *, several: bool = False, confidence: bool = True) -> None:

@@ -129,6 +129,12 @@ class Team:
         size = len(self.addresses)
         return [(self.rank + step) % size for step in range(1, size)]
 
+    @property
+    def elsewhere(self) -> str | None:
+        """The address of the next member on another machine, if there is one."""
+        hosts = [address.rsplit(":", 1)[0] for address in self.addresses]
+        return next((self.addresses[rank] for rank in self.others if hosts[rank] != hosts[self.rank]), None)
+
     def exchange(self, contents: Mapping[int, Any], senders: Iterable[int]) -> dict[int, Any]:
         """Send contents to some members, and receive one message from each of the senders."""
         self._number += 1

@@ -127,7 +127,7 @@ def solve_part(member: Member, question: Question) -> Found:
     system, values = part_system(block, question.boundary, request.values, team)
     team.sent = Sent()
     store = CheckpointStore(worker, question.job, question.attempt)
-    other = _elsewhere(member)
+    other = team.elsewhere
 
     def save(state: Resumed) -> None:
         team.counted(checkpoints=store.save(state, block.first, other))
@@ -170,14 +170,6 @@ def run_call(member: Member, call: tuple[str, Callable[..., Any], tuple[Any, ...
 def drop(kind: str, name: str, dask_worker: Any = None) -> None:
     """Delete what a worker keeps; for `distributed.Client.run`."""
     _kept(dask_worker, kind).pop(name, None)
-
-
-def _elsewhere(member: Member) -> str | None:
-    """The next worker on another machine, if there is one."""
-    hosts = [address.rsplit(":", 1)[0] for address in member.addresses]
-    size = len(hosts)
-    others = ((member.rank + step) % size for step in range(1, size))
-    return next((member.addresses[rank] for rank in others if hosts[rank] != hosts[member.rank]), None)
 
 
 def _interval(team: Team, block: RowBlock, other: str | None) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm import kernels
-from isotherm.errors import ParameterError
+from isotherm.errors import ParameterError, first_few
 from isotherm.graphs.colours import colour_nodes
 from isotherm.graphs.csr import (
     Csr,
@@ -103,8 +103,7 @@ class Graph:
         values = [("nodes", self.n_nodes), ("edges", self.n_edges), ("kind", kind), ("weighted", self.weighted)]
         if self.n_rows is not None:
             values[1:1] = [("rows", self.n_rows), ("columns", self.n_nodes - self.n_rows)]
-        ids = ", ".join(map(str, self.nodes[:3].tolist())) + ", ..." * (self.n_nodes > 3)
-        return facts("Graph", [*values, ("ids", ids)])
+        return facts("Graph", [*values, ("ids", first_few(self.nodes[:4].tolist(), 3, text=str))])
 
     @classmethod
     def from_edges(

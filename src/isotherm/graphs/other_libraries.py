@@ -6,11 +6,10 @@ The libraries are optional, so none is imported here: their objects are recognis
 from collections.abc import Iterable
 from typing import Any
 
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, first_few
 
 VERTEX_NAMES = ("name", "_nx_name")  # graphs converted from networkx by igraph have their ids in the second
 USUAL_WEIGHT = "weight"
-MOST_SHOWN = 8  # column names in an error
 
 
 def edge_columns(frame: Any, source: Any, target: Any, weight: Any, kind: Any = None) -> dict[str, Any]:
@@ -19,9 +18,8 @@ def edge_columns(frame: Any, source: Any, target: Any, weight: Any, kind: Any = 
     for role, name in picks.items():
         optional = (role == "weight" and name in (None, USUAL_WEIGHT)) or (role == "kind" and name is None)
         if name not in names and not optional:
-            shown = ", ".join(map(repr, names[:MOST_SHOWN])) + ", ..." * (len(names) > MOST_SHOWN)
             message = "the data frame has no column for {given}: it has {shown}"
-            raise ParameterError(message, given=Option(role, name), shown=shown)
+            raise ParameterError(message, given=Option(role, name), shown=first_few(names))
     return {role: _column(frame, name) for role, name in picks.items() if name in names}
 
 

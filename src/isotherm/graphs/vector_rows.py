@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
 from isotherm.arrays import Doubles
-from isotherm.errors import Option, ParameterError, Worded, warn
+from isotherm.errors import Option, ParameterError, Worded, first_few, warn
 from isotherm.graphs.untrusted import checked_sparse
 
 METRICS = ("euclidean", "cosine")
@@ -16,6 +16,8 @@ DIRECTIONS = 128  # columns after the projection of a large sparse table
 MOST_DENSE = 1 << 26  # cells up to which a sparse table is made dense
 ROUNDED = 2.0**-16  # means are rounded to multiples of this fraction of the range of the values
 CHUNK = 1 << 22  # cells converted at once
+MUCH_LARGER = 20  # times the median deviation of the columns
+MOST_VARIANCE = 0.9  # share of the variance of the table
 
 Vectors = NDArray[np.float32]
 
@@ -178,15 +180,15 @@ def _deviations(table: Any, unit: float) -> Doubles:
     return np.asarray(np.sqrt(squares))
 
 
-def _warn_about_scales(deviations: Doubles, ratio: float = 20, share: float = 0.9) -> None:
-    """Warn if columns with ``ratio`` times the median deviation together have this share of the variance."""
+def _warn_about_scales(deviations: Doubles) -> None:
+    """Warn if columns with a much larger deviation than the median together have most of the variance."""
     varied = deviations > 0
     if varied.sum() < 2:
         return
-    large = np.flatnonzero(deviations > ratio * np.median(deviations[varied]))
+    large = np.flatnonzero(deviations > MUCH_LARGER * np.median(deviations[varied]))
     held = float((deviations[large] ** 2).sum() / (deviations**2).sum())
-    if len(large) and held > share:
-        columns = ", ".join(map(str, large[:3])) + ", ..." * (len(large) > 3)
+    if len(large) and held > MOST_VARIANCE:
+        columns = first_few(large.tolist(), 3)
         several = f"columns {columns} of the table hold", "they alone decide"
         subject, verb = several if len(large) > 1 else (f"column {columns} of the table holds", "it alone decides")
         reason = f"{subject} {held:.1%} of its variance, so {verb} which rows are near"

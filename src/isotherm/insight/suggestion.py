@@ -41,7 +41,7 @@ from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import GroupDescent
 from isotherm.equilibrium.solvers.interior import Groups
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, first_few
 from isotherm.graphs import Csr, Graph, as_graph
 from isotherm.insight.likeness import Cover
 from isotherm.labelling.fit import Fit
@@ -49,7 +49,6 @@ from isotherm.labelling.fit import Fit
 LIKELY = "likely"
 POLICIES = ("diverse", "uncertainty", "margin", LIKELY)
 WITHOUT_FIT = ("diverse", "uncertainty")
-MOST_SHOWN = 5  # classes in a message
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
 DAMPED_TOL = 0.002  # root mean square residual of damped heat, relative to the source
@@ -162,9 +161,8 @@ def _chance(fit: Fit, label: Any) -> Doubles:
     """(n,) how probable a class is at each node."""
     classes = fit.seeds.classes.tolist()
     if label not in classes:
-        known = ", ".join(map(repr, classes[:MOST_SHOWN])) + ", ..." * (len(classes) > MOST_SHOWN)
         message = "{label}, but no seed has this label: choose one of {known}"
-        raise ParameterError(message, label=Option("label", label), known=known)
+        raise ParameterError(message, label=Option("label", label), known=first_few(classes, 5))
     return fit.probabilities()[:, classes.index(label)]
 
 

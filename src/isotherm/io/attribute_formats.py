@@ -11,7 +11,7 @@ from html import unescape
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 from xml.parsers import expat
 
-from isotherm.errors import Option
+from isotherm.errors import Option, first_few
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.io.columns import label_place
@@ -21,7 +21,6 @@ from isotherm.io.memory import Budget
 from isotherm.io.sniffing import is_number
 from isotherm.io.streams import Input
 
-MOST_SHOWN = 8
 CHECKED = 1 << 16  # nodes or edges after which memory is checked again
 
 
@@ -116,7 +115,7 @@ class NodeAttributes:
         known = list(dict.fromkeys(self.names.values()))
         if not known:
             return FileError(f"{self.path}: nodes have no attributes, so there is no {role} to read; give another file")
-        shown = ", ".join(map(shorten, known[:MOST_SHOWN])) + ", ..." * (len(known) > MOST_SHOWN)
+        shown = first_few(known, text=shorten)
         pick, example = self.picks[role], Option(role, known[0])
         problem = "none is clearly a label" if pick is None else f"none is {shorten(pick)}"
         message = "{path}: nodes have the attributes {shown}, and {problem}; choose one, as in {example}"

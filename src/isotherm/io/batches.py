@@ -135,13 +135,11 @@ def missing_id(path: str, place: str, role: str) -> FileError:
     return FileError(f"{path}, {place}: the {role} is empty; every row needs one")
 
 
-def checked_weights(path: str, batch: Batch, options: Options = Options(), name: str | None = None) -> Floats:  # noqa: B008 - frozen
+def checked_weights(path: str, batch: Batch, options: Options, name: str | None) -> Floats:
     """A column of weights: finite numbers that are not negative; ``name`` is its name, for messages."""
     import polars as pl
 
-    role = "weight"
-
-    given = batch.frame[role]
+    given = batch.frame["weight"]
     if given.dtype != pl.String and not given.dtype.is_numeric():
         raise FileError(f"{path}: the weight column holds {given.dtype}, not numbers; give another, or none")
     column = given.str.strip_chars() if given.dtype == pl.String else given
@@ -170,7 +168,7 @@ def kinds_as_text(batch: Batch) -> "pl.Series":
     return column.replace("", MISSING).fill_null(MISSING)
 
 
-def _bad_weight(path: str, place: str, value: Any, name: str | None = None) -> FileError:
+def _bad_weight(path: str, place: str, value: Any, name: str | None) -> FileError:
     found = "empty" if value in (None, "") else shorten(value)
     message = "{path}, {place}: the weight is {found}, not a finite number from 0 on; correct it, or set {weight}"
     facts = {"path": path, "place": place, "found": found, "weight": Option("weight", False)}

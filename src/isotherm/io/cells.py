@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, first_few
 from isotherm.files import STANDARD, FileError, writing
 from isotherm.graphs import Graph
 from isotherm.graphs.nodes import distinct_ids, node_ids
@@ -28,7 +28,6 @@ from isotherm.seeds.encoding import is_none
 AUTO = "auto"
 PRINCIPAL = "X_pca"
 KIND = "an .h5ad file"
-MOST_SHOWN = 8
 
 
 def read_h5ad(file: Input, options: Options) -> tuple[Graph, Layout, NDArray[Any] | None]:
@@ -48,7 +47,7 @@ def h5ad_labels(file: Input, options: Options, label: Pick) -> tuple[dict[Any, A
     names = [str(name) for name in cells.obs.columns]
     place = label_place(names, ()) if label is None else names.index(str(label)) if str(label) in names else None
     if place is None:
-        shown = ", ".join(map(shorten, names[:MOST_SHOWN])) + ", ..." * (len(names) > MOST_SHOWN)
+        shown = first_few(names, text=shorten)
         problem = "none is clearly a label" if label is None else f"none is {shorten(label)}"
         message = "{path}: cells have the annotations {shown}, and {problem}; choose one with {label}"
         raise FileError(message, path=file.name, shown=shown or "nothing", problem=problem, label=Option("label"))

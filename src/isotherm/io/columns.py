@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
 
-from isotherm.errors import Option
+from isotherm.errors import Option, first_few
 from isotherm.files import FileError
 from isotherm.io.errors import UnclearError, shorten
 from isotherm.io.file_layout import Column, Pick, Values
@@ -219,7 +219,6 @@ def _simple(name: str | None) -> str:
 Roles: TypeAlias = dict[str, Column | None]
 
 CLEAR_EDGES, CLEAR_SEEDS = 3, 2  # in a wider table without usual names, the first two columns may be anything
-MOST_SHOWN = 8
 MOSTLY = 0.9  # share of different values in a column of ids; a node may have been looked at twice
 MOST_LABELS = 50  # classes in a column that is taken for labels by its values
 
@@ -491,5 +490,4 @@ class _Table:
         return "1 column" if len(self.names) == 1 else f"{len(self.names):,} columns"
 
     def _shown(self) -> str:
-        named = [shorten(name) for name in self.names if name is not None]
-        return ", ".join(named[:MOST_SHOWN]) + ", ..." * (len(named) > MOST_SHOWN)
+        return first_few([name for name in self.names if name is not None], text=shorten)

@@ -69,11 +69,6 @@ def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:
     return EdgeTable(layout, table.height, _checked(file.name, ahead(batches), options, layout))
 
 
-def read_edges(file: Input, known: Format, options: Options) -> Edges:
-    """Read the edges of a table, and number their ends."""
-    return number_edges(file, open_edges(file, known, options), options)
-
-
 def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     """Number the ends of the edges of a table that was opened."""
     layout, height, batches = table

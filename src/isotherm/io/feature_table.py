@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from isotherm.arrays import Doubles
 from isotherm.choices import DecimalSign
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, first_few
 from isotherm.io.columns import CLEAR_LABELS, is_index_name, is_numbering_name, named
 from isotherm.io.errors import shorten
 from isotherm.io.number_styles import NumberStyle, find_style, unclear_number
@@ -218,7 +218,7 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for option, names in picks.items():
             for name in names or ():
                 if name is not None and name not in given:
-                    there = ", ".join(map(shorten, list(given)[:MOST_SHOWN])) + ", ..." * (len(given) > MOST_SHOWN)
+                    there = first_few(list(given), text=shorten)
                     message = "the table has no column named {column} for {option}: there are {there}"
                     raise ParameterError(message, column=shorten(name), option=Option(option), there=there)
 
@@ -341,10 +341,15 @@ class Raw(NamedTuple):
         return like._replace(values=np.array([found[text] for text in self.values.tolist()], dtype=np.float64))
 
 
+def as_array(values: Any) -> NDArray[Any]:
+    """The values of a column, in any container; objects if it is no array."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    return array if isinstance(array, np.ndarray) else _objects(list(array))
+
+
 def raw_column(name: str, values: Any) -> Raw:
     """A column of any container; truth values become texts, and empty or missing ones None or NaN."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else values
-    array = array if isinstance(array, np.ndarray) else _objects(list(array))
+    array = as_array(values)
     if array.ndim == 2:
         return Raw(VECTOR, _finite(name, array.astype(np.float64)))
     if array.dtype.kind in "iuf":

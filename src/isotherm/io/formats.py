@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from isotherm.errors import Option
-from isotherm.files import STANDARD, FileError
-from isotherm.io.streams import COMPRESSIONS, only_member
+from isotherm.files import FileError
+from isotherm.io.streams import COMPRESSIONS, is_stream, only_member
 
 
 class Kind(NamedTuple):
@@ -129,6 +129,6 @@ def _without_suffix(path: str, stem: str) -> str | None:
     """The format of standard streams, pipes and KONECT files, whose names have no known suffix."""
     if os.path.isdir(path):
         return "netset" if any(os.path.isfile(os.path.join(path, name)) for name in NETSET) else None
-    if path == STANDARD or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):
+    if is_stream(path):
         return "csv"
     return "text" if stem.startswith("out.") else None

@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,7 +13,7 @@ from isotherm.errors import Option, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import is_packed
-from isotherm.io.edges import built, is_one_file, number_edges, open_parts, read_edges
+from isotherm.io.edges import EdgeTable, built, is_one_file, number_edges, open_edges, open_parts
 from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.file_layout import Layout, Options, Pick
 from isotherm.io.formats import FORMATS, Format, format_of, imported
@@ -139,6 +140,11 @@ def read_graph(
     return read.graph
 
 
+def names_of(paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """The names of one file, or of several."""
+    return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
+
+
 def with_nodes(read: GraphFile, nodes: str | os.PathLike[str] | Iterable[Any] | None) -> GraphFile:
     """The same graph with further nodes, from a list or from a table."""
     if nodes is None:
@@ -166,7 +172,7 @@ def read_graph_file(
     >>> print(read_graph_file(edges).layout)
     source=col 1, target=col 2, weight=col 3, header=no, delimiter=whitespace
     """
-    names = [os.fspath(paths)] if isinstance(paths, str | os.PathLike) else [os.fspath(each) for each in paths]
+    names = names_of(paths)
     if len(names) != 1 or not is_one_file(names[0]):
         return _read_parts(names, options, format, progress)
     path = names[0]
@@ -184,7 +190,7 @@ def read_graph_file(
         raise FileError(message, path=file.name, id=Option("id"), named=named, format=known.name)
     if known.name != "h5ad":
         _check_no_cells(file, options)
-    try:
+    with _naming(file):
         reader = FORMATS[known.name].reader
         if reader is not None:
             _check_no_columns(file, known, options)
@@ -194,15 +200,10 @@ def read_graph_file(
                 texts = (node for node in found.graph.nodes.tolist() if isinstance(node, str))
                 warn_about_twins(file.name, twins_among(texts))
             return found
-        edges = read_edges(file, known, options)
-        graph = built(edges, directed=bool(options.directed))
-        if options.header is None and edges.layout.header is False:
-            _warn_about_header(file, graph, edges.layout)
-        return GraphFile(graph, edges.layout)
-    except FileError:
-        raise
-    except ValueError as error:  # raised by Graph, which does not know the file
-        raise FileError("{path}: {error}", path=file.name, error=error) from None
+        found = _from_table(file, open_edges(file, known, options), options)
+        if options.header is None and found.layout.header is False:
+            _warn_about_header(file, found.graph, found.layout)
+        return found
 
 
 def _read_parts(names: list[str], options: Options, wanted: str | None, progress: Progress | None) -> GraphFile:
@@ -212,14 +213,24 @@ def _read_parts(names: list[str], options: Options, wanted: str | None, progress
     table = open_parts(names, wanted, options, progress)
     file = Input(names[0])
     _check_no_cells(file, options)
+    with _naming(file):
+        return _from_table(file, table, options)
+
+
+def _from_table(file: Input, table: EdgeTable, options: Options) -> GraphFile:
+    edges = number_edges(file, table, options)
+    return GraphFile(built(edges, directed=bool(options.directed)), edges.layout)
+
+
+@contextmanager
+def _naming(file: Input) -> Iterator[None]:
+    """Add the name of the file to the errors of `Graph`, which does not know it."""
     try:
-        edges = number_edges(file, table, options)
-        graph = built(edges, directed=bool(options.directed))
+        yield
     except FileError:
         raise
-    except ValueError as error:  # raised by Graph, which does not know the files
+    except ValueError as error:
         raise FileError("{path}: {error}", path=file.name, error=error) from None
-    return GraphFile(graph, edges.layout)
 
 
 def _warn_about_header(file: Input, graph: Graph, layout: Layout) -> None:

@@ -19,9 +19,9 @@ from isotherm.io.edges import is_one_file
 from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.file_layout import LabelOptions, Layout, Options, Pick
 from isotherm.io.formats import FORMATS, format_of
-from isotherm.io.graphs import GraphFile, read_graph_file, with_nodes
+from isotherm.io.graphs import GraphFile, Paths, names_of, read_graph_file, with_nodes
 from isotherm.io.seeds import SeedsFile, labels_like, match_seeds, read_seeds_file, shifted_by
-from isotherm.io.streams import Progress
+from isotherm.io.streams import Input, Progress
 from isotherm.seeds import Seeds, as_seeds
 
 SHARED = ("delimiter", "header", "format", "encoding")  # parameters that edges and labels both have
@@ -38,8 +38,8 @@ class MatchedLabels(NamedTuple):
 
 
 def read_labelled(
-    edges: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    seeds: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
+    edges: Paths,
+    seeds: Paths | None = None,
     *,
     directed: bool | None = None,
     source: Pick = None,
@@ -123,7 +123,7 @@ def read_labelled(
     """
     if missing not in ("raise", "drop"):
         raise ParameterError("{missing}, but it must be 'raise' or 'drop'", missing=Option("missing", missing))
-    names = _names(edges) if seeds is None else _names(seeds)
+    names = names_of(edges) if seeds is None else names_of(seeds)
     labels_format = labels_format or (format if seeds is None else None)
     if seeds is None and not holds_labels(names, labels_format):
         known = ", ".join(name for name, kind in FORMATS.items() if kind.labels is not None)
@@ -132,14 +132,14 @@ def read_labelled(
         *(node, label, probability, seed_weight, several, unknown, normalise_labels),
         *(labels_delimiter, labels_header, labels_format, labels_encoding or encoding, id),
     )
-    files = read_labels(names, options, others=_names(edges) if seeds is not None else ())
+    files = read_labels(names, options, others=names_of(edges) if seeds is not None else ())
     how = Options(
         *(directed, source, target, weight, delimiter, header, max_graph_memory),
         *(id, encoding, thousands, decimal, neighbors_key, edge_kind),
     )
     read = with_nodes(read_graph_file(edges, how, format=format, progress=progress), nodes)
-    found = match_labels(files, read, _names(edges)[0], drop_missing=missing == "drop")
-    LOGGER.info("%s: %s; %s", ", ".join(_names(edges)), read.layout, read.graph)
+    found = match_labels(files, read, names_of(edges)[0], drop_missing=missing == "drop")
+    LOGGER.info("%s: %s; %s", ", ".join(names_of(edges)), read.layout, read.graph)
     for file in found.files:
         LOGGER.info("%s: %s; %d seeds", file.name, file.layout, len(file.seeds))
     if found.weights is None:
@@ -182,7 +182,7 @@ def match_labels(
     for file in files:
         read = file.repaired(graph.graph, header="labels_header")
         repaired.append(read)
-        found = _matched(read, graph, _shown(edges), drop_missing)
+        found = _matched(read, graph, Input(edges).name, drop_missing)
         found = labels_like(found, seen) if seen else found
         known |= found
         seen |= {each for label in found.values() for each in (label if isinstance(label, set | dict) else [label])}
@@ -190,14 +190,6 @@ def match_labels(
             earlier = {node: weight for node, weight in (weights or {}).items() if node not in found}
             weights = earlier | match_seeds(read.weights, graph.graph, missing="drop")
     return MatchedLabels(known, weights, repaired)
-
-
-def _names(paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[str]:
-    return [os.fspath(path) for path in ([paths] if isinstance(paths, str | os.PathLike) else paths)]
-
-
-def _shown(name: str) -> str:
-    return "standard input" if name == STANDARD else name
 
 
 @contextmanager

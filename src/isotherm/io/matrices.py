@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.io import loadmat, mminfo, mmread, whosmat
 from scipy.sparse import coo_array, issparse
 
-from isotherm.errors import Option
+from isotherm.errors import Option, first_few
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.nodes import distinct_ids, node_ids
@@ -40,7 +40,6 @@ BLANK, NEWLINE = b" \n"
 USUAL = ("A", "adj", "adjacency", "network", "W", "G")  # names of matrices in MATLAB
 NPZ_LABELS = ("labels", "label", "y")
 USUAL_LABELS = ("label", "labels", "y", "Y", "group", "class")
-MOST_SHOWN = 8
 HDF = b"\x89HDF"
 MAT_HEADER = 128  # bytes
 MAT_TYPES = (1, 2, 3, 4, 5, 6, 7, 9, 12, 13, 16, 17, 18)  # integers, floats and texts in the elements of MATLAB files
@@ -99,7 +98,7 @@ def _label_name(path: str, kind: str, wanted: Sequence[str], there: Sequence[str
     """The first wanted name that is there."""
     name = next((name for name in wanted if name in there), None)
     if name is None:
-        shown, names = ", ".join(map(shorten, there[:MOST_SHOWN])) or "nothing", " or ".join(wanted)
+        shown, names = first_few(there, text=shorten) or "nothing", " or ".join(wanted)
         message = f"{{path}} has no {kind} of labels named {{names}}, only {{shown}}; choose one with {{label}}"
         raise FileError(message, path=path, names=names, shown=shown, label=Option("label"))
     return name

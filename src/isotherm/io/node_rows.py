@@ -16,7 +16,7 @@ from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import checked_sparse
 from isotherm.io.columns import Names, is_index_name, node_places
 from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.feature_table import FeatureTable, columns_of
+from isotherm.io.feature_table import FeatureTable, as_array, columns_of
 from isotherm.seeds.encoding import index_of_nodes
 
 ID_COLUMNS = ("node", "id", "node_id")  # names of the column of node ids, whatever it holds
@@ -138,21 +138,12 @@ def features_by_id(ids: Sequence[Any], content: Any, graph: Graph, name: Any, ho
     """The features of the nodes, from rows with these ids; ``name`` is what messages call them."""
     found = chosen_rows(ids, graph, name)
     if isinstance(content, Mapping):
-        content = {title: _array(values)[found.rows] for title, values in content.items()}
+        content = {title: as_array(values)[found.rows] for title, values in content.items()}
         rows, used = _numbers(content, name, how)
     else:
         rows, used = _numbers(content, name, how)
         rows = rows[found.rows]
     return NodeFeatures(spread(rows, found.places, graph.n_nodes, 0.0), used)
-
-
-def _array(values: Any) -> NDArray[Any]:
-    array = values.to_numpy() if hasattr(values, "to_numpy") else values
-    if isinstance(array, np.ndarray):
-        return array
-    found = np.empty(len(array), dtype=object)
-    found[:] = array
-    return found
 
 
 def chosen_rows(ids: Sequence[Any], graph: Graph, name: Any) -> Matched:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from isotherm import kernels
 from isotherm.choices import DecimalSign
 from isotherm.errors import Option
-from isotherm.files import STANDARD, FileError
+from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.packed import open_packed
@@ -29,9 +29,10 @@ from isotherm.io.batches import EdgeBatch, ahead
 from isotherm.io.edges import found_files, opened_tables
 from isotherm.io.file_layout import Options, Pick
 from isotherm.io.formats import FORMATS, SourceFile
-from isotherm.io.graphs import read_graph
+from isotherm.io.graphs import names_of, read_graph
 from isotherm.io.memory import available_memory
 from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of, warn_about_twins
+from isotherm.io.streams import is_stream
 
 PackProgress: TypeAlias = Callable[..., None]  # called with the share done, 1.0 and a note
 
@@ -111,7 +112,7 @@ def pack_edges(
     >>> graph, graph.nodes[:].tolist()
     (<Graph: 3 nodes, 2 edges>, [7, 9, 7000])
     """
-    names = [os.fspath(path) for path in ([paths] if isinstance(paths, (str, os.PathLike)) else paths)]
+    names = names_of(paths)
     goal = Path(output)
     PACKED.check(goal, force=force)
     files = _files_to_pack(names, format)
@@ -140,7 +141,7 @@ def _files_to_pack(paths: Iterable[str], wanted: str | None) -> list[SourceFile]
     """The files that these names stand for, none of which may be a pipe."""
     names = list(paths)
     for name in names:
-        if name == STANDARD or (os.path.exists(name) and not (os.path.isfile(name) or os.path.isdir(name))):
+        if is_stream(name):
             raise FileError(f"{name}: edges are read twice to be packed, so they cannot come from a pipe; give a file")
     return found_files(names, wanted)
 

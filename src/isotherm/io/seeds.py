@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from isotherm.errors import Option, ParameterError, Worded, warn
+from isotherm.errors import Option, ParameterError, Worded, first_few, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
@@ -27,7 +27,6 @@ from isotherm.seeds.encoding import is_missing_word, is_none, normal_label
 
 TABLES = (*TEXTUAL, "parquet", "arrow", "jsonl", "xlsx")
 ROLES = ("node", "label", "seed_weight", "probability")
-MOST_SHOWN = 5
 ROW = 300  # bytes of a row in memory
 INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 MEMBER = 200  # bytes of a member in memory
@@ -379,7 +378,7 @@ def _not_in_the_graph(lost: list[Any], graph: Graph, *, some_match: bool) -> Par
     return ParameterError(
         f"{number} not in the graph{{nodes}}: {{lost}}; correct {them}, or leave {them} out with {{missing}}",
         nodes="" if some_match else nodes,
-        lost=", ".join(map(shorten, lost[:MOST_SHOWN])) + ", ..." * (len(lost) > MOST_SHOWN),
+        lost=first_few(lost, 5, text=shorten),
         missing=Option("missing", "drop"),
     )
 

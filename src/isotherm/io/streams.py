@@ -23,7 +23,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
-from isotherm.errors import Option, warn
+from isotherm.errors import Option, first_few, warn
 from isotherm.files import STANDARD, FileError
 from isotherm.io.errors import FileWarning, need, refuse, shorten
 from isotherm.io.memory import joined
@@ -79,7 +79,7 @@ class Input:
 
     def check(self) -> None:
         """Refuse a file that is missing, empty, a directory, or not readable."""
-        if self.path == STANDARD or _is_pipe(self.path):  # can be opened only once
+        if is_stream(self.path):
             return
         with self._open():
             if os.path.isfile(self.path) and not os.path.getsize(self.path):
@@ -198,11 +198,9 @@ def foreign(start: bytes) -> str | None:
     return next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
 
 
-def _is_pipe(path: str) -> bool:
-    try:
-        return stat.S_ISFIFO(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+def is_stream(path: str) -> bool:
+    """Whether this is standard input, a pipe or a device, which can be opened only once."""
+    return path == STANDARD or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 def _let_ctrl_c_end_a_wait() -> None:
@@ -385,7 +383,7 @@ def only_member(name: str, archive: zipfile.ZipFile) -> zipfile.ZipInfo:
     """The only file in a zip file, apart from what macOS adds."""
     members = [each for each in archive.infolist() if not each.is_dir() and not _is_hidden(each.filename)]
     if len(members) != 1:
-        shown = ", ".join(os.path.basename(each.filename) for each in members[:3]) + ", ..." * (len(members) > 3)
+        shown = first_few([os.path.basename(each.filename) for each in members], 3, text=str)
         held = f"{len(members)} files ({shown})" if members else "no file"
         raise FileError(f"{name} holds {held}, and must hold one; unpack it, and give the files that are inside")
     return members[0]

@@ -91,10 +91,8 @@ class Fit:
     @property
     def rule(self) -> Rule | Decision:
         """What decided the labels: a rule on temperatures, or a decision on probabilities."""
-        outcome = self.outcome
-        if isinstance(outcome, OneLabel) and outcome.decision is not None:
-            return outcome.decision.rule
-        return self.settings.heat_rule
+        decision = self.outcome.decision
+        return self.settings.heat_rule if decision is None else decision.rule
 
     @cached_property
     def field(self) -> FeatureField:

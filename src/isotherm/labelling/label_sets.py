@@ -77,6 +77,7 @@ class LabelSets:
     reached: Mask  # nodes that are connected to a seed
     several: ClassVar[bool] = True
     groups: ClassVar[None] = None
+    decision: ClassVar[None] = None
 
     @property
     def kept(self) -> bool:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from isotherm import kernels
 from isotherm.arrays import Doubles, Floats, Ints, Mask
 from isotherm.equilibrium.averages import reached_moments
-from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
 from isotherm.graphs.colours import spaced
 from isotherm.seeds import Seeds
@@ -342,19 +341,7 @@ def class_factors(class_weight: Mapping[Any, float] | None, seeds: Seeds) -> Dou
 
     Raises `ParameterError` for a label that no seed has.
     """
-    if class_weight is None:
-        return None
-    places = {label: place for place, label in enumerate(seeds.classes.tolist())}
-    factors = np.ones(seeds.n_classes)
-    for label, weight in class_weight.items():
-        if label not in places:
-            raise ParameterError(
-                "{given} has the label {label!r}, which no seed has: use labels of seeds",
-                given=Option("class_weight"),
-                label=label,
-            )
-        factors[places[label]] = weight
-    return factors
+    return None if class_weight is None else seeds.numbers("class_weight", class_weight, missing=1)
 
 
 def expected_scores(probabilities: Doubles, predicted: Ints) -> tuple[float, float]:

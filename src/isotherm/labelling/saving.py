@@ -258,8 +258,7 @@ def _rebuilt(parts: dict[str, Any]) -> Saved:
     odds = combination = taught = proof = label_odds = None
     if parts["experts"] is not None:
         experts = _checked("experts", parts["experts"], sizes)
-        decided = isinstance(outcome, OneLabel) and outcome.decision is not None
-        _require(decided and all(map(_is_text, experts["names"])), "its experts have no names")
+        _require(outcome.decision is not None and all(map(_is_text, experts["names"])), "its experts have no names")
         combination, odds = Combination(experts["names"], experts["weights"], seeds.smoothed_shares), experts["odds"]
     if parts["learnt"] is not None:
         taught = replace(_learnt(parts["learnt"], seeds, sizes), combination=combination)

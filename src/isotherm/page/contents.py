@@ -98,11 +98,11 @@ class Contents:
     """The columns of all tables about the nodes of a graph; texts come first."""
 
     columns: Mapping[str, Column] = field(default_factory=dict)
-    title: str | None = None  # the column with the names of nodes
+    named_by: str | None = None  # the column with the names of nodes
 
     @classmethod
-    def of(cls, tables: "Iterable[FeatureFile]", graph: Graph, title: str | None = None) -> "Contents":
-        """The contents of some tables; ``title`` is the column in which nodes have their names."""
+    def of(cls, tables: "Iterable[FeatureFile]", graph: Graph, named_by: str | None = None) -> "Contents":
+        """The contents of some tables; ``named_by`` is the column with the names of nodes."""
         known: dict[str, int] | None = None
         found: dict[str, Column] = {}
         for table in tables:
@@ -114,24 +114,24 @@ class Contents:
             rows = np.full(graph.n_nodes, -1, np.int64)
             rows[matched.places] = matched.rows
             found |= {name: Column(cells, rows) for name, cells in columns.items() if name not in found}
-        if title is not None and title not in found:
+        if named_by is not None and named_by not in found:
             listed = ", ".join(list(found)[:8]) or "there is no table of nodes"
-            message = "{title}, but no table of nodes has this column: choose one of {listed}"
-            raise ParameterError(message, title=Option("title", title), listed=listed)
+            message = "{names}, but no table of nodes has this column: choose one of {listed}"
+            raise ParameterError(message, names=Option("names", named_by), listed=listed)
         texts_first = sorted(found.items(), key=lambda pair: pair[1].is_number)
-        return cls(dict(texts_first), title)
+        return cls(dict(texts_first), named_by)
 
     def names(self, graph: Graph) -> list[str]:
-        """The names of all nodes: their titles, or their ids where there is none."""
+        """The names of all nodes: from their column, or their ids where there is none."""
         ids = [str(node) for node in graph.nodes.tolist()]
-        if self.title is None:
+        if self.named_by is None:
             return ids
-        column = self.columns[self.title]
+        column = self.columns[self.named_by]
         return [column.at(place).strip() or name for place, name in enumerate(ids)]
 
     def at(self, place: int) -> list[tuple[str, str]]:
         """What a node holds: the names of the columns, and its cells."""
-        shown = [name for name in self.columns if name != self.title]
+        shown = [name for name in self.columns if name != self.named_by]
         numbers = [name for name in shown if self.columns[name].is_number]
         hidden = set(numbers[SHOWN_NUMBERS:])
         cells = ((name, self.columns[name].at(place)[:LONGEST_CELL]) for name in shown if name not in hidden)
@@ -139,8 +139,8 @@ class Contents:
 
     def snippet(self, place: int) -> str:
         """The beginning of what a node holds."""
-        texts = [name for name, column in self.columns.items() if name != self.title and not column.is_number]
-        listed = texts or [name for name in self.columns if name != self.title][:3]
+        texts = [name for name, column in self.columns.items() if name != self.named_by and not column.is_number]
+        listed = texts or [name for name in self.columns if name != self.named_by][:3]
         cells = (self.columns[name].at(place) for name in listed[:3])
         return " · ".join(cell[:SNIPPET] for cell in cells if cell)[:SNIPPET]
 

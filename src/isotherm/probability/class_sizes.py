@@ -28,13 +28,7 @@ def known_sizes(class_sizes: Mapping[Any, float], seeds: Seeds) -> Doubles:
 
     Raises `ParameterError` for a label that no seed has, and for shares that do not add up.
     """
-    places = {label: place for place, label in enumerate(seeds.classes.tolist())}
-    sizes = np.full(seeds.n_classes, np.nan)
-    for label, size in class_sizes.items():
-        if label not in places:
-            message = "{given} has the label {label!r}, which no seed has: use labels of seeds"
-            raise ParameterError(message, given=Option("class_sizes"), label=label)
-        sizes[places[label]] = size
+    sizes = seeds.numbers("class_sizes", class_sizes, missing=np.nan)
     total, whole = float(np.nansum(sizes)), not np.isnan(sizes).any()
     if whole and abs(total - 1) > ROUNDING:
         message = "{given} has all classes, and its shares add up to {total:g}: make them add up to 1, or leave out one"

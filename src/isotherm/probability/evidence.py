@@ -8,7 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles, Ints
-from isotherm.errors import Option, ParameterError, Worded, warn
+from isotherm.errors import Option, ParameterError, Worded, first_few, warn
 from isotherm.graphs import Graph
 from isotherm.kernels.numbering import Words, mixed
 from isotherm.probability.experts.expert import Rows
@@ -129,7 +129,7 @@ def _read_opinion(evidence: Any, graph: Graph, seeds: Seeds) -> Doubles:
             evidence=Option("evidence"),
             columns=found.shape[1],
             classes=len(labels),
-            names=", ".join(map(repr, labels[:5])) + ", ..." * (len(labels) > 5),
+            names=first_few(labels, 5),
         )
     if np.nanmin(found, initial=0) < 0 or np.isinf(found).any():
         raise ParameterError("{evidence} must be probabilities, not negative or infinite", evidence=Option("evidence"))

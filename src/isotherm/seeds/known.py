@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
 from isotherm.arrays import Doubles, Ints
-from isotherm.errors import warn
+from isotherm.errors import Option, ParameterError, first_few, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import checked_sparse
 from isotherm.seeds.encoding import (
@@ -160,6 +160,20 @@ class Seeds:
             return np.bincount(self.codes, amounts, minlength=self.n_classes).astype(np.float64, copy=False)
         return np.asarray(amounts @ self.table)
 
+    def numbers(self, name: str, by_label: Mapping[Any, float], missing: float) -> Doubles:
+        """(K,) the numbers that a parameter of this name gives for labels.
+
+        Raises `ParameterError` for a label that no seed has.
+        """
+        places = {label: place for place, label in enumerate(self.classes.tolist())}
+        found = np.full(self.n_classes, missing)
+        for label, number in by_label.items():
+            if label not in places:
+                message = "{given} has the label {label!r}, which no seed has: use labels of seeds"
+                raise ParameterError(message, given=Option(name), label=label)
+            found[places[label]] = number
+        return found
+
     def names(self, places: Ints) -> Labels:
         """The labels of some seeds; for sets of labels, a tuple for each seed."""
         if not self.several:
@@ -178,7 +192,7 @@ class Seeds:
         counts = self.counts if self.table is None else np.diff(self.table.tocsc().indptr)
         rare = self.classes[counts == 1].tolist()
         if rare and len(rare) < self.n_classes:
-            names = ", ".join(map(repr, rare[:3])) + (", ..." if len(rare) > 3 else "")
+            names = first_few(rare, 3)
             subject = f"the class {names} has" if len(rare) == 1 else f"{len(rare)} classes ({names}) have"
             warn(f"{subject} a single seed", RareClassWarning)
 

@@ -106,6 +106,10 @@ class ScoreReport(ABC):
     def text(self) -> str:
         """The title, the table, and what follows from it."""
 
+    @abstractmethod
+    def to_json(self) -> str:
+        """The same for machines, with the scores of each draw."""
+
     def _repr_html_(self) -> str:
         """What notebooks show."""
         return self.table.html(self.title)

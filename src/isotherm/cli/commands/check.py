@@ -1,9 +1,8 @@
 """``isotherm check``: which given labels look wrong."""
 
-from dataclasses import replace
 from typing import Annotated
 
-from isotherm.cli.inputs import Source, inputs_of, labels_inside, split_arguments
+from isotherm.cli.inputs import inputs_of, split_arguments
 from isotherm.cli.options import (
     VARIABLES,
     Fitting,
@@ -15,9 +14,9 @@ from isotherm.cli.options import (
     output_option,
     positional,
 )
-from isotherm.cli.outputs import check_report, check_targets, write_columns
+from isotherm.cli.outputs import check_report, check_table, write_columns
 from isotherm.cli.terminal.job import Job
-from isotherm.cli.terminal.messages import UsageError, usage_errors
+from isotherm.cli.terminal.messages import usage_errors
 from isotherm.errors import Option
 
 USAGE = "isotherm check [OPTIONS] EDGES [SEEDS]\n       isotherm check [OPTIONS] MODEL"
@@ -57,15 +56,11 @@ def check(
     file; with labels corrected, it can be given to classify with --more-seeds.
     """
     with Job(quiet=quiet, strict=strict) as job:
-        source = split_arguments("check", names, seedless=True)
-        if source.rest:
-            raise UsageError(f"isotherm check takes EDGES SEEDS, or MODEL, and no {source.rest[0]!r}: leave it out")
+        source = split_arguments("check", names)
         check_report(output, table, json=json)
         if source.seedless:
-            seeds, reading = labels_inside(source.files[0], None, fitting.reading, usage=("check", "SEEDS"))
-            source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
-        sources = [*source.files, *inputs_of(fitting)]
-        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
+            source, fitting = source.with_labels_inside("check", fitting)
+        check_table(output, [*source.files, *inputs_of(fitting)], table)
         clf, layouts = source.fitted(fitting, job)
         with job.stage("checking"), usage_errors({Option("k"): "--number"}):
             found = clf.doubtful_seeds(number)

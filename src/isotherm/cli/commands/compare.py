@@ -2,31 +2,28 @@
 
 from typing import Annotated
 
-from isotherm.cli.inputs import known_besides, read_files
+from isotherm.cli.inputs import inputs_of, known_besides, read_files
 from isotherm.cli.options import (
     HIDING,
-    OUTPUT,
     VARIABLES,
     Edges,
     FeatureOptions,
     Fitting,
-    Force,
     Fraction,
     IgnoreMissing,
     Labels,
-    Latex,
     Quiet,
     RandomState,
     Reading,
     Runs,
+    ScoreOutput,
     Strict,
-    TableFormat,
     option,
 )
-from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.outputs import check_scores, write_scores
+from isotherm.cli.reports.picture import draw_comparison
 from isotherm.cli.terminal.job import Job
-from isotherm.cli.terminal.messages import LABELS, UsageError, usage_errors
-from isotherm.cli.terminal.process import exit_cleanly
+from isotherm.cli.terminal.messages import LABELS, usage_errors
 
 EXAMPLES = f"""{VARIABLES}
 
@@ -47,13 +44,7 @@ def compare(
     runs: Runs = 10,
     random_state: RandomState = 0,
     no_peers: Annotated[bool, option("Compare only the rules and evidence of Isotherm.", group=HIDING)] = False,
-    json: Annotated[bool, option("Print the scores as JSON.", group=OUTPUT)] = False,
-    latex: Latex = False,
-    output: Annotated[
-        str | None, option("File for a table of all draws.", "FILE", name=("--output", "-o"), group=OUTPUT)
-    ] = None,
-    plot: Annotated[str | None, option("Draw scores and curve: .png, .pdf or .svg.", "FILE", group=OUTPUT)] = None,
-    force: Force = False,
+    results: ScoreOutput = ScoreOutput(),  # noqa: B008 - frozen
     quiet: Quiet = False,
     strict: Strict = False,
     ignore_missing_seeds: IgnoreMissing = False,
@@ -67,11 +58,8 @@ def compare(
     deviation over the draws. A learning curve shows whether more labels would help.
     """
     with Job(quiet=quiet, strict=strict) as job:
-        sources = [edges, labels, *reading.more_seeds, *reading.more_edges, *table.inputs]
-        check_targets(output, plot, sources, force=force)
-        if json and latex:
-            raise UsageError("--json and --latex are both for standard output: give one of them")
         fitting = Fitting(reading=reading, ignore_missing_seeds=ignore_missing_seeds, table=table.beside_links())
+        check_scores(results, [edges, labels, *inputs_of(fitting)])
         files = read_files(edges, labels, fitting, job)
         features = known_besides(files, fitting, job).get("features")
         from isotherm.study.comparison import compare as compared
@@ -87,13 +75,4 @@ def compare(
                 random_state=random_state,
                 progress=bar.amount,
             )
-        if plot is not None:
-            from isotherm.cli.reports.picture import draw_comparison
-
-            with exit_cleanly():
-                draw_comparison(found, plot, force=force)
-        if output is not None:
-            write_columns(output, found.table.columns(), TableFormat(force=force))
-        written = [f"The picture is in {plot}"] * bool(plot) + [f"All draws are in {output}"] * bool(output)
-        job.say(str(files), *written)
-        print(found.to_json() if json else found.to_latex() if latex else found)
+        write_scores(found, draw_comparison, results, job, layouts=str(files), text=found.text())

@@ -3,7 +3,7 @@
 from typing import Annotated
 
 from isotherm.choices import DrawPolicy
-from isotherm.cli.inputs import connect_to_cluster, known_besides, labels_inside, read_files
+from isotherm.cli.inputs import connect_to_cluster, inputs_of, known_besides, labels_inside, read_files
 from isotherm.cli.options import (
     HIDING,
     OUTPUT,
@@ -11,28 +11,24 @@ from isotherm.cli.options import (
     Edges,
     FeatureOptions,
     Fitting,
-    Force,
     Fraction,
     IgnoreMissing,
     LabelsOrInside,
-    Latex,
-    OutputFormat,
     Quiet,
     RandomState,
     Reading,
     Rule,
     Runs,
+    ScoreOutput,
     Solving,
     Strict,
-    TableFormat,
     leave_out,
     option,
-    output_option,
 )
-from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.outputs import check_scores, write_scores
+from isotherm.cli.reports.picture import draw_evaluation
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import LABELS, UsageError, option_name, usage_errors
-from isotherm.cli.terminal.process import exit_cleanly
 
 USAGE = "isotherm evaluate [OPTIONS] EDGES [LABELS]"
 EXAMPLES = f"""{VARIABLES}
@@ -58,12 +54,7 @@ def evaluate(
     rule: Annotated[tuple[Rule, ...], option("A rule to score; may be repeated; by default all.", "NAME")] = (),
     per_class: Annotated[bool, option("Print the scores of each class, for the best rule.", group=OUTPUT)] = False,
     confusion: Annotated[bool, option("Print the confusion matrix of the best rule.", group=OUTPUT)] = False,
-    json: Annotated[bool, option("Print JSON, with the scores of each draw.", group=OUTPUT)] = False,
-    latex: Latex = False,
-    output: Annotated[str | None, output_option("Write a table with a row for each rule and draw.")] = None,
-    output_format: OutputFormat = None,
-    plot: Annotated[str | None, option("Draw scores and confidence: .png, .pdf or .svg.", "FILE", group=OUTPUT)] = None,
-    force: Force = False,
+    results: ScoreOutput = ScoreOutput(),  # noqa: B008 - frozen
     quiet: Quiet = False,
     strict: Strict = False,
     ignore_missing_seeds: IgnoreMissing = False,
@@ -81,21 +72,14 @@ def evaluate(
     """
     with Job(quiet=quiet, strict=strict) as job:
         labels, reading = labels_inside(edges, labels, reading, usage=("evaluate", "LABELS"))
-        if sum((json, latex, output == "-")) > 1:
-            raise UsageError("--json, --latex and --output - are all for standard output: give one of them")
-        if output is None and output_format is not None:
-            raise UsageError(
-                f"--output-format is for a table: name its file with --output, or {leave_out('output_format')}"
-            )
-        for name, given in {"per_class": per_class, "confusion": confusion}.items():
-            if given and (json or latex or output == "-"):
-                raise UsageError(f"{option_name(name)} is for the text on standard output: {leave_out(name)}")
-        sources = [edges, labels, *reading.more_seeds, *reading.more_edges, *table.inputs]
-        check_targets(output, plot, sources, force=force, output_format=output_format)
-        rules = _rules(rule, solving)
         fitting = Fitting(
             solving=solving, ignore_missing_seeds=ignore_missing_seeds, reading=reading, table=table.beside_links()
         )
+        check_scores(results, [edges, labels, *inputs_of(fitting)])
+        for name, given in {"per_class": per_class, "confusion": confusion}.items():
+            if given and results.fills_stdout:
+                raise UsageError(f"{option_name(name)} is for the text on standard output: {leave_out(name)}")
+        rules = _rules(rule, solving)
         files = read_files(edges, labels, fitting, job)
         features = known_besides(files, fitting, job).get("features")
         connect_to_cluster(solving)
@@ -114,22 +98,8 @@ def evaluate(
                 features=features,
                 **solving.for_classifier(),
             )
-        if plot is not None:
-            from isotherm.cli.reports.picture import draw_evaluation
-
-            with exit_cleanly():
-                draw_evaluation(found, plot, force=force)
-        if output is not None:
-            write_columns(output, found.table.columns(), TableFormat(output_format, force))
-        written = [f"The picture is in {plot}"] * bool(plot)
-        written += [f"All draws are in {output}"] * bool(output and output != "-")
-        job.say(str(files), *(written or [""]))
-        if json:
-            print(found.to_json())
-        elif latex:
-            print(found.to_latex())
-        elif output != "-":
-            print(found.text(per_class=per_class, confusion_matrix=confusion))
+        text = found.text(per_class=per_class, confusion_matrix=confusion)
+        write_scores(found, draw_evaluation, results, job, layouts=str(files), text=text)
 
 
 def _rules(wanted: tuple[str, ...], solving: Solving) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from isotherm.cli.options import (
     output_option,
     positional,
 )
-from isotherm.cli.outputs import check_report, check_targets, write_columns
+from isotherm.cli.outputs import check_report, check_table, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError
 
@@ -62,8 +62,7 @@ def explain(
         check_report(output, table, json=json)
         if paths is not None and output is not None and not json:
             raise UsageError(f"--paths is not for the table of --output: {leave_out('paths')}, or add --json")
-        sources = [*source.files, *inputs_of(fitting)]
-        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
+        check_table(output, [*source.files, *inputs_of(fitting)], table)
         clf, layouts = source.fitted(fitting, job, later=("threads", "no_confidence"))
         from isotherm.cli.reports.explanations import explained_nodes, matching_nodes, share_columns
 

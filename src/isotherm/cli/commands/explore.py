@@ -31,7 +31,7 @@ Examples:
   isotherm explore edges.csv
   isotherm explore edges.csv seeds.csv
   isotherm explore edges.csv seeds.csv --log monday.log --no-browser
-  isotherm explore papers.csv seeds.csv --text abstract --title title
+  isotherm explore papers.csv seeds.csv --text abstract --names title
 """
 
 
@@ -47,7 +47,7 @@ def explore(
     port: Annotated[
         int, option("Port on this machine; by default a free one.", "N", group=OUTPUT, validator=at_least(0))
     ] = 0,
-    title: Annotated[
+    names: Annotated[
         str | None,
         option("Column of names of nodes, in --features, --nodes or the table of --vectors.", "COLUMN", group=OUTPUT),
     ] = None,
@@ -76,7 +76,7 @@ def explore(
             source = name, files.seeds_layout
             with usage_errors(culprit="standard input" if seeds == "-" else seeds):
                 known = certain_seeds(files.seeds, graph)
-        contents = contents_of(graph, features, edges, fitting, title)
+        contents = contents_of(graph, features, edges, fitting, names)
         beside = edges if seeds is None else seeds
         log = log or ("isotherm-explore.log" if beside == "-" else f"{beside}.explore.log")
         name = "standard input" if edges == "-" else os.path.basename(edges)

@@ -1,10 +1,9 @@
 """``isotherm suggest``: which nodes to label next."""
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from isotherm.choices import SuggestPolicy
-from isotherm.cli.inputs import Source, inputs_of, labels_inside, read_unseeded, split_arguments
+from isotherm.cli.inputs import inputs_of, read_unseeded, split_arguments
 from isotherm.cli.options import (
     OUTPUT,
     UNSEEDED,
@@ -20,7 +19,7 @@ from isotherm.cli.options import (
     option,
     positional,
 )
-from isotherm.cli.outputs import check_targets, write_columns
+from isotherm.cli.outputs import check_table, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError, usage_errors
 from isotherm.errors import Option
@@ -68,16 +67,10 @@ def suggest(
     lists the nodes to begin with; filled in, it is a seeds file.
     """
     with Job(quiet=quiet, strict=strict) as job:
-        source = split_arguments("suggest", names, seedless=True)
-        if source.rest:
-            raise UsageError(
-                f"isotherm suggest takes EDGES and perhaps SEEDS, or MODEL, and no {source.rest[0]!r}: leave it out"
-            )
+        source = split_arguments("suggest", names)
         if source.seedless and fitting.reading.label is not None:
-            seeds, reading = labels_inside(source.files[0], None, fitting.reading, usage=("suggest", "SEEDS"))
-            source, fitting = Source([*source.files, seeds], []), replace(fitting, reading=reading)
-        sources = [*source.files, *inputs_of(fitting)]
-        check_targets(output, None, sources, force=table.force, output_format=table.output_format)
+            source, fitting = source.with_labels_inside("suggest", fitting)
+        check_table(output, [*source.files, *inputs_of(fitting)], table)
         policy = strategy or ("diverse" if label is None else "likely")
         if source.seedless:
             if label is not None:

@@ -34,7 +34,7 @@ def check_picture(path: str, *, force: bool) -> None:
         check_target(path, force=force)
 
 
-def draw_evaluation(found: "Evaluation", path: str, *, force: bool = False) -> None:
+def draw_evaluation(found: "Evaluation", path: str, *, force: bool) -> None:
     """Draw the scores of all rules and of the largest classes, and a reliability diagram, if confidence was scored."""
     classes = min(len(found.classes), MOST_CLASSES)
     figure, panels = _panels([len(found.rules) * ROW, classes * CLASS_ROW, *[DIAGRAM] * found.calibrated])
@@ -46,7 +46,7 @@ def draw_evaluation(found: "Evaluation", path: str, *, force: bool = False) -> N
     _save(figure, path, force=force)
 
 
-def draw_comparison(found: "Comparison", path: str, *, force: bool = False) -> None:
+def draw_comparison(found: "Comparison", path: str, *, force: bool) -> None:
     """Draw the scores of all methods, the best on top, and below them the learning curve."""
     figure, (above, below) = _panels([len(found.methods) * ROW, DIAGRAM])
     _draw_scores(above, found.ranked, f"{found.seeds:,} labels shown: mean and standard deviation over draws")

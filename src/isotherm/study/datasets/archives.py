@@ -48,22 +48,23 @@ class _Bounded(io.RawIOBase):
 def read_gzip(path: Path, *, most_bytes: int) -> bytes:
     """The content of a gzip file, or of a plain one."""
     with path.open("rb") as file:
-        packed = file.peek(2)[:2] == b"\x1f\x8b"
-        stream = gzip.GzipFile(fileobj=file) if packed else file
         try:
-            return _Bounded(stream, most_bytes, path).read()  # type: ignore[arg-type]
+            return _unpacked(file, most_bytes, path).read()
         except (EOFError, OSError) as error:
             raise ValueError(f"{path} is damaged: {error}; delete it and fetch it again") from None
+
+
+def _unpacked(file: io.BufferedReader, most_bytes: int, path: Path) -> _Bounded:
+    packed = file.peek(2)[:2] == b"\x1f\x8b"
+    return _Bounded(gzip.GzipFile(fileobj=file) if packed else file, most_bytes, path)  # type: ignore[arg-type]
 
 
 def read_tar(path: Path, *, most_bytes: int, wanted: Container[str] | None = None) -> dict[str, bytes]:
     """The files of a tar archive, by name without folders; kept if the name up to the first dot is `wanted`."""
     files: dict[str, bytes] = {}
     with path.open("rb") as file:
-        packed = file.peek(2)[:2] == b"\x1f\x8b"
-        stream = _Bounded(gzip.GzipFile(fileobj=file) if packed else file, most_bytes, path)  # type: ignore[arg-type]
         try:
-            with tarfile.open(fileobj=stream, mode="r|") as archive:
+            with tarfile.open(fileobj=_unpacked(file, most_bytes, path), mode="r|") as archive:
                 for count, member in enumerate(archive):
                     _check_tar_member(path, member, count)
                     stem = PurePosixPath(member.name).name.partition(".")[0]
