@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from commands import command
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from tools.fuzz import order
 
 import isotherm as iso
@@ -124,6 +125,28 @@ def test_no_name_of_a_class_decides_where_its_seed_is_alone(rule: RuleName, upda
             if updated:
                 clf.update({2: near})
         assert set(clf.labels_[:3000]) == {near, None}
+
+
+@pytest.mark.parametrize("n_labels", [3, 25, 90])
+def test_sets_of_labels_do_not_depend_on_any_order(n_labels: int) -> None:
+    """Beyond 60 labels some are drawn; beyond 16 they are solved for in several blocks."""
+    n, rng = 300, np.random.default_rng(n_labels)
+    ends = rng.integers(0, n, (4 * n, 2))
+    weights = rng.lognormal(size=len(ends))
+    seeds = {int(node): rng.choice(n_labels, 2, replace=False) for node in rng.permutation(n)[:120]}
+    found = []
+    for nodes in (np.arange(n), rng.permutation(n)):
+        lines, names = rng.permutation(len(ends)), rng.permutation(n_labels)
+        graph = iso.Graph.from_edges(ends[lines, 0], ends[lines, 1], weights[lines], nodes=nodes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            clf = iso.NodeClassifier().fit(graph, {node: names[own].tolist() for node, own in seeds.items()})
+            rows, columns = np.ix_(
+                np.argsort(nodes), np.searchsorted(clf.classes_, names[np.isin(names, clf.classes_)])
+            )
+            found.append((csr_array(clf.labels_).toarray()[rows, columns], clf.predict_proba()[rows, columns]))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    np.testing.assert_allclose(found[0][1], found[1][1], atol=1e-6, rtol=0)
 
 
 def test_the_command_does_not_depend_on_the_order_of_lines(tmp_path: Path) -> None:

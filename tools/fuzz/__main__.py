@@ -33,6 +33,9 @@ def main() -> int:
     kinds["order of lines, nodes, classes"] = [(order.case, (options.seed, n)) for n in range(options.cases // 20)]
     kinds["order where nodes look alike"] = [(order.alike, (options.seed, n)) for n in range(options.cases // 50)]
     kinds["order in larger graphs"] = [(order.larger, (options.seed, n)) for n in range(options.cases // 100)]
+    kinds["order where seeds have several labels"] = [
+        (order.several, (options.seed, n)) for n in range(options.cases // 50)
+    ]
     words = options.only or [""]
     if any(word in faults.NAME for word in words):  # they have to be counted first
         kinds[faults.NAME] = faults.jobs(options.cases // 5)

@@ -33,6 +33,7 @@ class Task(NamedTuple):
     features: NDArray[np.float64] | None  # (n, d)
     n: int
     side: SideName
+    second: NDArray[np.int64] | None = None  # (s,) one more label of each seed
 
 
 def case(seed: int, number: int) -> str | None:
@@ -83,6 +84,14 @@ def larger(seed: int, number: int) -> str | None:
     return _listed(random_task(rng, LARGER, 2), rng, WITHIN_IF_LARGE)
 
 
+def several(seed: int, number: int) -> str | None:
+    """The same for seeds that have up to two labels each."""
+    rng = generator(seed, 3003, number)
+    task = random_task(rng, nodes_per_seed=2)
+    second = rng.integers(0, 5, len(task.seeds))
+    return _listed(task._replace(second=second, features=None), rng, WITHIN)
+
+
 def _listed(task: Task, rng: np.random.Generator, within: float) -> str | None:
     """List nodes and edges in another order; what is wrong then."""
     labels, chances = fitted(task, NAMES)
@@ -99,14 +108,18 @@ def _listed(task: Task, rng: np.random.Generator, within: float) -> str | None:
 def fitted(
     task: Task, names: NDArray[np.str_], ids: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[Any], NDArray[np.float64]]:
-    """Labels and probabilities (n, K) in the order of these ids; the classes are named so."""
+    """Labels (n,) or (n, K) and probabilities (n, K) in the order of these ids; the classes are named so."""
     nodes = range(task.n) if ids is None else ids
     graph = iso.Graph.from_edges(task.ends[:, 0], task.ends[:, 1], task.weight, nodes=nodes, directed=task.directed)
-    seeds = dict(zip(task.seeds.tolist(), names[task.codes].tolist(), strict=True))
+    known: list[Any] = names[task.codes].tolist()
+    if task.second is not None:
+        known = [{*pair} for pair in zip(known, names[task.second].tolist(), strict=True)]
+    seeds = dict(zip(task.seeds.tolist(), known, strict=True))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         clf = iso.NodeClassifier(side=task.side).fit(graph, seeds, features=task.features)
-        return clf.labels_, clf.predict_proba()
+        labels = clf.labels_ if task.second is None else coo_array(clf.labels_).toarray()
+        return labels, clf.predict_proba()
 
 
 def _difference(

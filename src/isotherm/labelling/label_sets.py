@@ -24,6 +24,8 @@ from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.problem import Problem, joined, warn_about_unreached
 from isotherm.equilibrium.solvers import Solution
 from isotherm.errors import Option, ParameterError
+from isotherm.graphs import Graph
+from isotherm.graphs.colours import colours_at, id_ranks
 from isotherm.labelling.outcomes import needed_memory, raise_not_kept
 from isotherm.labelling.rules import Rule
 from isotherm.labelling.settings import Settings
@@ -40,6 +42,7 @@ TOO_FEW = 20  # with fewer labels on hidden seeds, nothing is fitted
 MANY = 300
 CANDIDATES = 100  # shifts to try
 HIGHEST_THRESHOLD = 0.999  # below 1, so that seeds with the label are always above it
+ROUNDING = 1e-8  # a temperature that is above its threshold by less may be equal to it
 
 
 class Hidden(NamedTuple):
@@ -134,7 +137,7 @@ def find_label_sets(
     fixed = None if isinstance(threshold, str) else threshold
     n = problem.graph.n_nodes
     keep = needed_memory(n, seeds.n_classes) <= max_memory
-    distinct, copies = _distinct(seeds.indicator)
+    distinct, copies = _distinct(seeds.indicator, _seed_order(seeds, problem.graph))
     shares = seeds.shares[distinct]
     times = np.bincount(copies)  # (d,)
     parts, limits, warm, entries = list[Solution](), list[Doubles](), list[csc_array](), 0
@@ -145,7 +148,7 @@ def find_label_sets(
             reached = ~np.isnan(part.temperatures[:, 0])
         own = _thresholds(rule, part.temperatures, seeds, shares[columns], shift)
         limits.append(own if fixed is None else np.full(len(own), float(fixed)))
-        above = np.where(part.temperatures > limits[-1], part.temperatures, 0)  # NaN > x is False
+        above = np.where(part.temperatures > limits[-1] + ROUNDING, part.temperatures, 0)  # NaN > x is False
         warm.append(csc_array(above, dtype=np.float64))
         entries += int(np.diff(warm[-1].indptr) @ times[columns])
         _check_memory(entries, seeds.n_classes, n, max_memory)
@@ -158,19 +161,25 @@ def find_label_sets(
     return found, None if hidden is None else hidden.odds
 
 
-def _distinct(indicator: csr_array) -> tuple[Ints, Ints]:
+def _seed_order(seeds: Seeds, graph: Graph) -> Ints:
+    """The places of the seeds in pseudo-random order, which does not depend on how nodes are numbered."""
+    return np.lexsort((id_ranks(graph, seeds.nodes), colours_at(graph, seeds.nodes)))
+
+
+def _distinct(indicator: csr_array, order: Ints) -> tuple[Ints, Ints]:
     """One label for each distinct set of seeds, and for each label its index among these.
 
     Labels with the same seeds have the same temperatures, so one solve serves them all. The rarest labels come last:
-    they take the most iterations, so they should share a block.
+    they take the most iterations, so they should share a block. Among equally rare labels, ``order``, that of their
+    seeds, decides, and not their names.
     """
-    table = csc_array(indicator)
+    table = csc_array(indicator[order])
     table.sort_indices()
     seeds = [table.indices[first:last].tobytes() for first, last in pairwise(table.indptr)]
     first = {key: label for label, key in reversed([*enumerate(seeds)])}
-    distinct = np.array(sorted(first.values(), key=lambda label: (-len(seeds[label]), label)), dtype=np.int64)
-    place = {seeds[label]: number for number, label in enumerate(distinct.tolist())}
-    return distinct, np.array([place[key] for key in seeds], dtype=np.int64)
+    by_rarity = sorted(first.items(), key=lambda pair: (-len(pair[0]), pair[0]))
+    place = {key: number for number, (key, _) in enumerate(by_rarity)}
+    return np.array([label for _, label in by_rarity]), np.array([place[key] for key in seeds], dtype=np.int64)
 
 
 def _check_memory(entries: int, labels: int, n_nodes: int, max_memory: float) -> None:
@@ -217,15 +226,14 @@ def hide(problem: Problem, seeds: Seeds, options: SolveOptions, rule: Rule) -> H
     Labels of a single seed are left out: with that seed hidden, no seed has them. If too few labels remain, no seed is
     hidden.
     """
-    rng = np.random.default_rng(0)
-    distinct, _ = _distinct(seeds.indicator)
+    order = _seed_order(seeds, problem.graph)
+    distinct, _ = _distinct(seeds.indicator, order)
     shared = distinct[seeds.counts[distinct] > 1]
-    labels = np.sort(rng.permutation(shared)[:MOST_LABELS])
+    labels = np.random.default_rng(0).permutation(shared)[:MOST_LABELS]
     n_labels = seeds.counts[labels].sum()
     if n_labels < TOO_FEW:
         empty = np.empty((0, len(labels)))
         return Hidden(empty, empty, empty > 0)
-    order = np.argsort(rng.permutation(len(seeds.nodes)))
     dealt = deal(seeds.codes, order, SMALL_FOLDS if n_labels >= MANY else FOLDS, by_class=False)[:FOLDS]
     folds = [_hide_fold(problem, seeds, hidden, labels, options, rule) for hidden in dealt]
     return Hidden(*map(np.concatenate, zip(*folds, strict=True)))
