@@ -25,6 +25,7 @@ from isotherm.graphs.packed_writing import PackWriter
 from isotherm.io.batches import EdgeBatch, missing_id
 from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.formats import SourceFile
+from isotherm.tables import size
 
 if TYPE_CHECKING:
     import polars as pl
@@ -241,8 +242,8 @@ class Ranks(Numbering):
             self._keep(ids_at(file.path, batch, first))
         needed = self._book.bytes + self._bytes * 2
         if needed > max(self.memory, LEAST):
-            message = "the ids of {nodes:,} nodes need more than {needed:.1f} GB of memory; raise {max_memory}"
-            facts = {"nodes": self._book.size, "needed": needed / 2**30, "max_memory": Option("max_memory")}
+            message = "the ids of {nodes:,} nodes need more than {needed} of memory; raise {max_memory}"
+            facts = {"nodes": self._book.size, "needed": size(needed), "max_memory": Option("max_memory")}
             raise FileError(message, **facts)
         return codes.astype(np.uint64)
 

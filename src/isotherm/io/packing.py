@@ -33,6 +33,7 @@ from isotherm.io.graphs import names_of, read_graph
 from isotherm.io.memory import available_memory
 from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of, warn_about_twins
 from isotherm.io.streams import is_stream
+from isotherm.tables import size
 
 PackProgress: TypeAlias = Callable[..., None]  # called with the share done, 1.0 and a note
 
@@ -264,10 +265,10 @@ class Buckets:
             alone = high - low == 1
             where = f"the node at position {low} has" if alone else f"the nodes at positions {low} to {high - 1} have"
             raise FileError(
-                "{where} {count:,} edges, which need {needed:.1f} GB to be sorted; raise {max_memory}",
+                "{where} {count:,} edges, which need {needed} to be sorted; raise {max_memory}",
                 where=where,
                 count=count,
-                needed=needed / 2**30,
+                needed=size(needed),
                 max_memory=Option("max_memory"),
             )
 
@@ -437,5 +438,5 @@ def _check_disk(goal: Path, needed: int) -> None:
     parent = goal.absolute().parent
     free = shutil.disk_usage(parent).free
     if needed * MARGIN > free:
-        sizes = f"needs about {needed / 2**30:.1f} GB of disk, but {parent} has only {free / 2**30:.1f} GB"
+        sizes = f"needs about {size(needed)} of disk, but {parent} has only {size(free)}"
         raise FileError(f"{goal}: packing {sizes}; free some, or choose another place")

@@ -33,6 +33,7 @@ from isotherm.probability.learning import Learnt, Panel, learn, rough_solver
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
+from isotherm.tables import size
 
 if TYPE_CHECKING:
     from isotherm.equilibrium.certificate import Certificate
@@ -440,15 +441,13 @@ def _warn_about_memory(graph: Graph, seeds: Seeds, settings: Settings) -> None:
     """Warn that a decision on probabilities was asked for, but temperatures are compared."""
     if settings.decision is None:
         return
-    message = (
-        "probabilities of {classes} classes at {nodes:,} nodes would take {size:.1f} GB, so labels go by heat alone"
-    )
+    message = "probabilities of {classes} classes at {nodes:,} nodes would take {size}, so labels go by heat alone"
     warn(
         EvidenceWarning(
             message + ": raise {max_memory}, or use DirichletClassifier",
             classes=seeds.n_classes,
             nodes=graph.n_nodes,
-            size=needed_memory(graph.n_nodes, seeds.n_classes) / 2**30,
+            size=size(needed_memory(graph.n_nodes, seeds.n_classes)),
             max_memory=Option("max_memory"),
         )
     )

@@ -24,6 +24,7 @@ from isotherm.errors import Option, Worded
 from isotherm.labelling.rules import FittedDecision, Rule
 from isotherm.probability.node_features import over_neighbours
 from isotherm.seeds import Seeds
+from isotherm.tables import size
 
 ROUNDING = {4: 1e-6, 8: 1e-9}  # of scores, relative to the largest, by the bytes of a number
 RANKED_AT_ONCE = 1 << 16  # rows scored at once: few enough for a cache, enough for several threads
@@ -36,9 +37,9 @@ class NotKeptError(Worded, AttributeError):
 def raise_not_kept(name: str, seeds: Seeds, n_nodes: int, instead: str) -> NoReturn:
     """Raise `NotKeptError` for an attribute, naming the alternatives."""
     raise NotKeptError(
-        "{name} was not kept, since all scores would take {size:.1f} GB: use {instead}, or raise {max_memory}",
+        "{name} was not kept, since all scores would take {size}: use {instead}, or raise {max_memory}",
         name=name,
-        size=needed_memory(n_nodes, seeds.n_classes) / 2**30,
+        size=size(needed_memory(n_nodes, seeds.n_classes)),
         instead=instead,
         max_memory=Option("max_memory"),
     )
