@@ -7,7 +7,7 @@ command line spell differently.
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -77,6 +77,14 @@ def first_few(values: Sequence[Any], most: int = 8, *, text: Callable[[Any], str
 
 class ParameterError(Worded, ValueError):
     """A parameter has a value that is impossible, or that the input does not allow."""
+
+
+def check_choice(name: str, value: Any, known: Iterable[Any]) -> None:
+    """Refuse a value of a parameter that is not among the known ones."""
+    choices = list(known)
+    if value not in choices:
+        given, listed = Option(name, value), ", ".join(map(repr, choices))
+        raise ParameterError("{given}, but it must be one of {known}", given=given, known=listed)
 
 
 MUTED: ContextVar[tuple[type[Warning], ...]] = ContextVar("MUTED", default=())

@@ -48,7 +48,7 @@ def cache_folder() -> Path | None:
 
 def check_target(path: str, *, force: bool = False) -> None:
     """Refuse a file that cannot be written, or that exists and may not be replaced, before any work is done for it."""
-    if _is_direct(path):
+    if is_stream(path):
         return
     if os.path.isdir(path):
         raise FileError(f"{path} is a directory, not a file; add the name of a file")
@@ -75,7 +75,7 @@ def writing(path: str, *, force: bool = False) -> Iterator[IO[bytes]]:
     If two processes write to the same target, the first to finish wins, or the last with ``force``.
     """
     try:
-        with _direct(path) if _is_direct(path) else replacing(path, force=force) as file:
+        with _direct(path) if is_stream(path) else replacing(path, force=force) as file:
             yield file
     except BrokenPipeError:  # the reader of our output has closed it
         raise
@@ -173,7 +173,7 @@ def _keep_mode(old: os.stat_result, draft: str) -> None:
 def _status(path: str) -> os.stat_result | None:
     try:
         return os.stat(path)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in the name
         return None
 
 
@@ -204,8 +204,8 @@ def _direct(path: str) -> Iterator[IO[bytes]]:
             yield file
 
 
-def _is_direct(path: str) -> bool:
-    """Whether this is standard output, a pipe, /dev/null or the like."""
+def is_stream(path: str) -> bool:
+    """Whether this is standard input or output, a pipe, /dev/null or the like, which can be opened only once."""
     status = _status(path)
     special = status is not None and not stat.S_ISREG(status.st_mode) and not stat.S_ISDIR(status.st_mode)
     return path == STANDARD or special

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from threading import Lock, RLock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Literal, Self, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args, overload
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from isotherm.arrays import Doubles, Floats, Mask
 from isotherm.equilibrium.options import Progress
 from isotherm.equilibrium.solvers import Solution
+from isotherm.errors import check_choice
 from isotherm.graphs import Graph
 from isotherm.graphs.other_libraries import node_attribute
 from isotherm.labelling.fit import Fit
@@ -475,10 +476,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         A data frame has a column for each class. As in scikit-learn, None changes nothing.
         """
-        from isotherm.labelling.exports import check_container
+        from isotherm.choices import FrameName
 
         if transform is not None:
-            check_container(transform)
+            check_choice("transform", transform, get_args(FrameName))
             self._sklearn_output_config = {"transform": transform}
         return self
 

@@ -67,6 +67,8 @@ def test_bad_paths(tmp_path: Path) -> None:
         read_graph(tmp_path)
     with pytest.raises(FileError, match="cannot be the name of a file"):
         read_graph("a\0b.csv")
+    with pytest.raises(FileError, match="too long"):
+        read_graph("x" * 5000)
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")

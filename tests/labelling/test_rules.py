@@ -208,6 +208,7 @@ def test_weights_of_classes() -> None:
     seeds = Seeds.from_labels({0: "a", 2: "b"}, graph)
     found = class_factors({"b": 3}, seeds)
     assert found is not None
+    assert found.dtype == np.float64, "the kernels take no integers"
     assert found.tolist() == [1, 3]
     assert class_factors(None, seeds) is None
     with pytest.raises(ParameterError, match="class_weight has the label 'c', which no seed has"):

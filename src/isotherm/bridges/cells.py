@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import Option, ParameterError, first_few
 from isotherm.graph_classifier import GraphClassifier
 from isotherm.graphs import Graph
 from isotherm.io.cells import AUTO, annotation, barcodes, components, connectivities
@@ -88,7 +88,7 @@ def label_transfer(
     cells = adata.copy() if copy else adata
     if labels not in cells.obs:
         message = "obs has no {column!r}: give one of {known} as {labels}"
-        known = ", ".join(map(repr, cells.obs.columns[:8])) or "its columns"
+        known = first_few(cells.obs.columns.tolist()) or "its columns"
         raise ParameterError(message, column=labels, known=known, labels=Option("labels"))
     words = {normal_label(word) for word in ([unknown] if isinstance(unknown, str) else unknown)}
     seeds = {

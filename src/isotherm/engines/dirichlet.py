@@ -12,7 +12,7 @@ from isotherm.engines import ENGINES, engine_of
 from isotherm.equilibrium.options import ALONG, SolveOptions, check_along
 from isotherm.equilibrium.problem import Problem, warn_about_unreached
 from isotherm.equilibrium.solvers import SOLVERS
-from isotherm.errors import Option, ParameterError
+from isotherm.errors import check_choice
 from isotherm.graphs import Graph, as_graph
 from isotherm.seeds import as_seeds
 
@@ -70,9 +70,7 @@ def solve_dirichlet(
     array([1.  , 0.75, 0.5 , 0.25, 0.  ])
     """
     for name, value, choices in (("engine", engine, ENGINES), ("solver", solver, SOLVERS)):
-        if value not in choices:
-            wanted = ", ".join(map(repr, choices))
-            raise ParameterError("{given}, but it must be one of {wanted}", given=Option(name, value), wanted=wanted)
+        check_choice(name, value, choices)
     if side == ALONG:
         check_along(SolveOptions(solver=solver, engine=engine))
     graph = as_graph(graph)

@@ -97,7 +97,7 @@ class Manifest:
 
 def is_packed(path: str | os.PathLike[str]) -> bool:
     """Whether this is a folder with a manifest."""
-    return (Path(path) / MANIFEST).is_file()
+    return os.path.isfile(os.path.join(path, MANIFEST))  # False for a name that is too long
 
 
 def open_arrays(folder: Path, manifest: Manifest, *, verify: bool = False, unread: bool = False) -> Csr:

@@ -1,17 +1,18 @@
 """Tables of vectors: checked, and prepared so that float32 distances between their rows are accurate."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array, issparse
 
 from isotherm.arrays import Doubles
+from isotherm.choices import MetricName
 from isotherm.errors import Option, ParameterError, Worded, first_few, warn
 from isotherm.graphs.untrusted import checked_sparse
 
-METRICS = ("euclidean", "cosine")
+METRICS = get_args(MetricName)
 DIRECTIONS = 128  # columns after the projection of a large sparse table
 MOST_DENSE = 1 << 26  # cells up to which a sparse table is made dense
 ROUNDED = 2.0**-16  # means are rounded to multiples of this fraction of the range of the values

@@ -28,7 +28,7 @@ one class is. "likely" is for review queues, where members of a class are to be 
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from numbers import Integral
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,13 @@ from isotherm.equilibrium.lifting import lift
 from isotherm.equilibrium.options import SolveOptions
 from isotherm.equilibrium.solvers.cg import GroupDescent
 from isotherm.equilibrium.solvers.interior import Groups
-from isotherm.errors import Option, ParameterError, first_few
+from isotherm.errors import Option, ParameterError, check_choice, first_few
 from isotherm.graphs import Csr, Graph, as_graph
 from isotherm.insight.likeness import Cover
 from isotherm.labelling.fit import Fit
 
 LIKELY = "likely"
-POLICIES = ("diverse", "uncertainty", "margin", LIKELY)
+POLICIES = get_args(SuggestPolicy)
 WITHOUT_FIT = ("diverse", "uncertainty")
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
@@ -187,9 +187,7 @@ def _check_request(k: Any, policy: str, label: Any = None) -> None:
         raise TypeError(f"k={k!r}, but it must be an integer")
     if k < 1:
         raise ParameterError("{given}, but it must be at least 1", given=Option("k", k))
-    if policy not in POLICIES:
-        known = ", ".join(map(repr, POLICIES))
-        raise ParameterError("{given}, but it must be one of {known}", given=Option("policy", policy), known=known)
+    check_choice("policy", policy, POLICIES)
     if (label is None) == (policy == LIKELY):
         message = "{given} needs the class to look for: set {label}"
         if label is not None:

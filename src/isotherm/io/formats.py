@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from isotherm.errors import Option
-from isotherm.files import FileError
-from isotherm.io.streams import COMPRESSIONS, is_stream, only_member
+from isotherm.files import FileError, is_stream
+from isotherm.io.streams import COMPRESSIONS, only_member
 
 
 class Kind(NamedTuple):

@@ -1,7 +1,7 @@
 """Rows of a table for the nodes of a graph: the column of ids is found, and ids are compared as text.
 
 `read_node_features` reads what users pass as ``features``, and `isotherm.io.vectors` files of features; both end in
-`features_by_id`, unless rows are by position.
+`features_of`, unless rows are by position.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -93,7 +93,7 @@ def read_node_features(table: Any, graph: Graph, how: FeatureTable | None = None
     name, reader = Option("features"), how or FeatureTable()
     ids, content = split_ids(table, graph, name)
     if ids is not None:
-        return features_by_id(ids, content, graph, name, reader)
+        return features_of(chosen_rows(ids, graph, name), content, graph, name, reader)
     rows, used = _numbers(content, name, reader)
     return NodeFeatures(placed(rows, graph, name, 0.0), used)
 
@@ -134,9 +134,8 @@ def _holds_columns(table: Mapping[Any, Any], graph: Graph) -> bool:
     return len(lengths) == 1 and lengths != {-1} and not len(matched_rows(table, node_texts(graph)).rows)
 
 
-def features_by_id(ids: Sequence[Any], content: Any, graph: Graph, name: Any, how: FeatureTable) -> NodeFeatures:
-    """The features of the nodes, from rows with these ids; ``name`` is what messages call them."""
-    found = chosen_rows(ids, graph, name)
+def features_of(found: Matched, content: Any, graph: Graph, name: Any, how: FeatureTable) -> NodeFeatures:
+    """The features of the nodes, from the rows that are nodes; ``name`` is what messages call them."""
     if isinstance(content, Mapping):
         content = {title: as_array(values)[found.rows] for title, values in content.items()}
         rows, used = _numbers(content, name, how)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from isotherm import kernels
 from isotherm.choices import DecimalSign
 from isotherm.errors import Option
-from isotherm.files import FileError
+from isotherm.files import FileError, is_stream
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import check_size
 from isotherm.graphs.packed import open_packed
@@ -32,7 +32,6 @@ from isotherm.io.formats import FORMATS, SourceFile
 from isotherm.io.graphs import names_of, read_graph
 from isotherm.io.memory import available_memory
 from isotherm.io.numbering import Numbering, UnsuitableError, numbering_of, warn_about_twins
-from isotherm.io.streams import is_stream
 from isotherm.tables import size
 
 PackProgress: TypeAlias = Callable[..., None]  # called with the share done, 1.0 and a note

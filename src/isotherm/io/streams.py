@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
 from isotherm.errors import Option, first_few, warn
-from isotherm.files import STANDARD, FileError
+from isotherm.files import STANDARD, FileError, is_stream
 from isotherm.io.errors import FileWarning, need, refuse, shorten
 from isotherm.io.memory import joined
 
@@ -196,11 +196,6 @@ def foreign(start: bytes) -> str | None:
     'Parquet'
     """
     return next((kind for magic, kind in MAGIC.items() if start.startswith(magic)), None)
-
-
-def is_stream(path: str) -> bool:
-    """Whether this is standard input, a pipe or a device, which can be opened only once."""
-    return path == STANDARD or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path))
 
 
 def _let_ctrl_c_end_a_wait() -> None:

@@ -113,17 +113,18 @@ class FeatureFile:
     def at(self, graph: Graph, how: "FeatureTable | None" = None) -> "NodeFeatures":
         """The features of the nodes of a graph; rows of other nodes are left out, and zeros are filled in."""
         from isotherm.io.feature_table import FeatureTable
-        from isotherm.io.node_rows import features_by_id, matched_rows, node_texts
+        from isotherm.io.node_rows import chosen_rows, features_of
 
         table = FeatureTable() if how is None else how
         if self.text is not None:
             table = FeatureTable(**table.get_params() | {"text": self.text})
-        without = graph.n_nodes - len(matched_rows(self.ids, node_texts(graph)).rows)
-        if 0 < without < graph.n_nodes:
-            lost = f"{without:,} of {graph.n_nodes:,} nodes have no features"
-            warn(FileWarning(f"{self.name}: {lost}; theirs are 0"))
         try:
-            return features_by_id(self.ids, self.content, graph, self.name, table)
+            found = chosen_rows(self.ids, graph, self.name)
+            without = graph.n_nodes - len(found.rows)
+            if without:
+                lost = f"{without:,} of {graph.n_nodes:,} nodes have no features"
+                warn(FileWarning(f"{self.name}: {lost}; theirs are 0"))
+            return features_of(found, self.content, graph, self.name, table)
         except ParameterError as error:
             if "name" in error.facts:  # the sentence names the file
                 raise FileError(error.template, **error.facts) from None

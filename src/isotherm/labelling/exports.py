@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
 from isotherm.graphs.other_libraries import igraph_ids
 from isotherm.labelling.fit import Fit
@@ -14,7 +13,6 @@ from isotherm.labelling.rows import Column, Columns, Rows, rows
 from isotherm.tables import facts, table
 
 MOST_CLASSES = 10  # classes in the HTML
-CONTAINERS = ("default", "pandas", "polars")
 
 
 def to_polars(fit: Fit, probabilities: bool, temperatures: bool) -> Any:
@@ -86,13 +84,6 @@ def _by_node(fit: Fit, nodes: list[Any]) -> Iterable[tuple[Any, Any, Any]]:
         sets[node][0].append(label)
         sets[node][1].append(certainty)
     return ((node, *pair) for node, pair in sets.items())
-
-
-def check_container(name: str) -> None:
-    """Refuse a name that `set_output` does not know."""
-    if name not in CONTAINERS:
-        given, known = Option("transform", name), ", ".join(map(repr, CONTAINERS))
-        raise ParameterError("{given}, but it must be one of {known}", given=given, known=known)
 
 
 def contained(container: str, probabilities: Any, classes: list[Any], nodes: Iterable[Any] | None) -> Any:

@@ -166,7 +166,7 @@ class Seeds:
         Raises `ParameterError` for a label that no seed has.
         """
         places = {label: place for place, label in enumerate(self.classes.tolist())}
-        found = np.full(self.n_classes, missing)
+        found = np.full(self.n_classes, missing, np.float64)
         for label, number in by_label.items():
             if label not in places:
                 message = "{given} has the label {label!r}, which no seed has: use labels of seeds"
