@@ -50,12 +50,13 @@ def write_columns(output: str, columns: Mapping[str, Sequence[Any]], table: Tabl
     return f"{counted(rows, 'row')} to {'standard output' if output == '-' else output}"
 
 
-def check_report(output: str | None, table: TableFormat, *, json: bool) -> None:
-    """Refuse options that contradict each other where a report is printed, and a table written on request."""
+def check_report(output: str | None, sources: Iterable[str], table: TableFormat, *, json: bool) -> None:
+    """Refuse options that contradict each other where a report is printed, and a table that cannot be written."""
     if output == "-" and json:
         raise UsageError("--output and --json are both for standard output: give one of them")
     for name in changed_options(table) if output is None else ():
         raise UsageError(f"{option_name(name)} is for a table: name its file with --output, or {leave_out(name)}")
+    check_table(output, sources, table)
 
 
 def check_scores(results: ScoreOutput, sources: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from isotherm.cli.options import (
     output_option,
     positional,
 )
-from isotherm.cli.outputs import check_report, check_table, write_columns
+from isotherm.cli.outputs import check_report, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import usage_errors
 from isotherm.errors import Option
@@ -57,10 +57,9 @@ def check(
     """
     with Job(quiet=quiet, strict=strict) as job:
         source = split_arguments("check", names)
-        check_report(output, table, json=json)
         if source.seedless:
             source, fitting = source.with_labels_inside("check", fitting)
-        check_table(output, [*source.files, *inputs_of(fitting)], table)
+        check_report(output, [*source.files, *inputs_of(fitting)], table, json=json)
         clf, layouts = source.fitted(fitting, job)
         with job.stage("checking"), usage_errors({Option("k"): "--number"}):
             found = clf.doubtful_seeds(number)

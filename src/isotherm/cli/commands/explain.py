@@ -18,7 +18,7 @@ from isotherm.cli.options import (
     output_option,
     positional,
 )
-from isotherm.cli.outputs import check_report, check_table, write_columns
+from isotherm.cli.outputs import check_report, write_columns
 from isotherm.cli.terminal.job import Job
 from isotherm.cli.terminal.messages import UsageError
 
@@ -59,10 +59,9 @@ def explain(
     """
     with Job(quiet=quiet, strict=strict) as job:
         source = split_arguments("explain", names, "NODE")
-        check_report(output, table, json=json)
+        check_report(output, [*source.files, *inputs_of(fitting)], table, json=json)
         if paths is not None and output is not None and not json:
             raise UsageError(f"--paths is not for the table of --output: {leave_out('paths')}, or add --json")
-        check_table(output, [*source.files, *inputs_of(fitting)], table)
         clf, layouts = source.fitted(fitting, job, later=("threads", "no_confidence"))
         from isotherm.cli.reports.explanations import explained_nodes, matching_nodes, share_columns
 
