@@ -113,13 +113,14 @@ sanitize-leaks:
 
 $(SANITIZED)/built: .venv/installed
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade --no-deps --target $(SANITIZED)/address . \
-	  -C cmake.define.ISOTHERM_SANITIZE=address,undefined -C cmake.build-type=None -C build-dir=$(SANITIZED)/objects
+	  -C cmake.define.ISOTHERM_SANITIZE=address,undefined -C cmake.define.ISOTHERM_THIS_PROCESSOR=ON \
+	  -C cmake.build-type=None -C build-dir=$(SANITIZED)/objects
 	touch $@
 
 $(SANITIZED)/threads: tools/sanitize/threads.cpp $(NATIVE)
 	mkdir -p $(SANITIZED)
 	$(CXX) -std=c++17 -O1 -g1 -Wno-psabi -pthread -fsanitize=thread \
-	  -march=native -DISOTHERM_SANITIZED -Inative $< -o $@
+	  -march=native -DISOTHERM_THIS_PROCESSOR -Inative $< -o $@
 
 # The kernels on blocks compiled for ARM and run in an emulator, as on this processor. It needs a cross compiler and
 # qemu-user; on Debian g++-aarch64-linux-gnu and qemu-user.
@@ -148,10 +149,11 @@ bench: .venv/installed
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks --page docs/benchmarks.md
 
-# The demo does not need the tools of the tests, which the other targets add.
+# The demo needs neither the tools of the tests nor kernels for other processors, which the other targets add.
 .venv/demo: pyproject.toml $(NATIVE)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[cli,plot]'
+	$(BIN)/pip install --quiet --no-compile --disable-pip-version-check --editable '.[cli,plot]' \
+	  -C cmake.define.ISOTHERM_THIS_PROCESSOR=ON
 	touch $@
 
 .venv/installed: pyproject.toml $(NATIVE)

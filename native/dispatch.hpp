@@ -20,8 +20,8 @@
 
 namespace isotherm {
 
-// Sanitizers see what this processor would run, so there the compiler may assume its instruction set everywhere.
-#if defined(__x86_64__) && defined(__linux__) && !defined(ISOTHERM_SANITIZED)
+// If the kernels are only for this processor, the compiler may assume its instruction set everywhere.
+#if defined(__x86_64__) && defined(__linux__) && !defined(ISOTHERM_THIS_PROCESSOR)
 #define ISOTHERM_X86 1
 #endif
 
