@@ -51,8 +51,8 @@ POLICIES = get_args(SuggestPolicy)
 WITHOUT_FIT = ("diverse", "uncertainty")
 
 DAMPING = 0.95  # a: the share of heat that is passed on at each step
-DAMPED_TOL = 0.002  # root mean square residual of damped heat, relative to the source
-MOST_DAMPED_STEPS = 15  # enough for an error of at most 1 % at this damping
+DAMPED_TOL = 0.0005  # root mean square residual of damped heat, relative to the source
+MOST_DAMPED_STEPS = 25  # enough for an error of at most 0.1 % at this damping
 SHORTLIST_FACTOR = 64  # candidates for each requested node
 SHORTEST_SHORTLIST = 1000  # least number of candidates
 
