@@ -25,7 +25,7 @@ from isotherm.probability.calibration import Calibrated, Calibration, calibrate
 from isotherm.probability.combination import Blends, Combination, combine, log_odds, logits, odds_of, prior_weights
 from isotherm.probability.evidence import Evidence
 from isotherm.probability.experts import EXPERTS, HEAT, Expert, Knowledge, Question
-from isotherm.probability.experts.regression import AT_ONCE, FeatureMap, Regression
+from isotherm.probability.experts.regression import AT_ONCE, FeatureMap
 from isotherm.probability.experts.scaling import scaled_rows
 from isotherm.probability.hidden_seeds import Fold, HiddenLabels, HiddenSeeds, hide_seeds
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
@@ -133,7 +133,7 @@ class Panel:
     def second(self) -> FeatureMap | None:
         """Features for the second round."""
         last = next((self.experts[name] for name in TAUGHT_AGAIN if name in self.experts), None)
-        return last.map if isinstance(last, Regression) else None
+        return None if last is None else last.map
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -171,12 +171,10 @@ class Panel:
         every: Blends = {}
         others: list[Blends] = [{} for _ in questions]
         for name, expert in self.experts.items():
-            if isinstance(expert, Regression) and len(expert.strengths) > 1:
-                found = expert.likelihoods(questions)
-                every[name] = expert.blend(np.dstack(found))
-                for number, blends in enumerate(others):
-                    rest = [each for place, each in enumerate(found) if place != number]
-                    blends[name] = expert.blend(np.dstack([found[0][..., :0], *rest]))
+            if (found := expert.blends(questions)) is not None:
+                every[name], rests = found
+                for blends, rest in zip(others, rests, strict=True):
+                    blends[name] = rest
         return every, others
 
     def weigh(self, heat: Calibrated, hidden: HiddenSeeds, shares: Doubles) -> tuple[Combination, Trial]:

@@ -1,6 +1,7 @@
 """What an expert is made from, what it is asked, and the simplest one: probabilities that another model gave."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -18,6 +19,7 @@ from isotherm.seeds import Seeds
 
 if TYPE_CHECKING:  # evidence holds the features of the graph, which an expert computes
     from isotherm.probability.evidence import Evidence
+    from isotherm.probability.experts.regression import FeatureMap
 
 LEAST = 1e-9  # smallest probability, so that logarithms are finite
 MOST_TAUGHT, LEAST_TAUGHT = 2000, 10  # seeds that a regression is fitted to: about as many, and so many of each class
@@ -82,12 +84,18 @@ class Question(NamedTuple):
 class Expert(ABC):
     """Tells the classes of nodes from something other than their temperatures."""
 
+    map: "FeatureMap | None" = None  # the features of a regression
+
     @abstractmethod
     def logits(self, question: Question, blend: Doubles | None = None) -> Floats:
         """(m, K) for the nodes that are asked about; NaN rows where the expert has no opinion.
 
         They are log-probabilities, but for a number that is added to a row. ``blend`` is for regressions.
         """
+
+    def blends(self, questions: Sequence[Question]) -> tuple[Doubles, list[Doubles]] | None:
+        """How much each penalty of a regression counts: by all hidden seeds, and without those of each question."""
+        return None
 
 
 def given(known: Knowledge) -> Expert | None:

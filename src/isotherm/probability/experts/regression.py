@@ -174,6 +174,8 @@ class Regression(Expert):
     log-odds too small: so each penalty is tried with several slopes, and the blend may sum to more than 1.
     """
 
+    map: FeatureMap
+
     def __init__(
         self,
         feature_map: FeatureMap,
@@ -223,6 +225,15 @@ class Regression(Expert):
         if not self.wide and self.own.size <= MOST_NUMBERS and len(question.visible) == len(question.seeds.nodes):
             return question.visible
         return self.pool[np.isin(self.pool, question.visible)]
+
+    def blends(self, questions: Sequence[Question]) -> tuple[Doubles, list[Doubles]] | None:
+        """How much each penalty counts, if there are several: by all hidden seeds, and without those of a question."""
+        if len(self.strengths) == 1:
+            return None
+        found = self.likelihoods(questions)
+        none = found[0][..., :0]
+        rests = [np.dstack([none, *found[:place], *found[place + 1 :]]) for place in range(len(found))]
+        return self.blend(np.dstack(found)), [self.blend(rest) for rest in rests]
 
     def likelihoods(self, questions: Sequence[Question]) -> list[Doubles]:
         """(penalties, slopes, h) log-likelihood of the class of each hidden seed by each penalty and slope alone.
