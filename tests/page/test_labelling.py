@@ -218,6 +218,22 @@ def test_classes_are_renamed_merged_moved_and_deleted(window: Any, tmp_path: Pat
         finish(view)
 
 
+def test_enter_in_the_name_of_a_class_asks_before_it_merges(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#legend li:nth-child(1) .small")
+        view.page.fill("#rename", "Officer")
+        view.page.keyboard.press("Enter")
+        assert view.page.inner_text("#alike").startswith("Merge “Hi” into “Officer”?")
+        assert view.get("document.activeElement.textContent") == "Cancel"
+        view.page.keyboard.press("Enter")
+        assert not view.page.is_visible("#alike")
+        view.page.evaluate("() => isotherm.refresh()")
+        assert view.get("isotherm.state.order.length") == 2
+        finish(view)
+
+
 def test_filters_and_colours(window: Any, tmp_path: Path) -> None:
     blocks(tmp_path, between=0.05)
     with Server(tmp_path, "edges.tsv", "seeds.tsv") as server:
