@@ -153,6 +153,51 @@ def test_all_certain_nodes_of_a_class_are_proposed(window: Any, tmp_path: Path) 
         finish(view)
 
 
+def test_enter_confirms_a_proposal(window: Any, tmp_path: Path) -> None:
+    blocks(tmp_path)
+    with Server(tmp_path, "edges.tsv", "seeds.tsv") as server:
+        view = View(window, server.address).ready()
+        edit = f"#legend [aria-label='Change {view.get('isotherm.state.classes[isotherm.state.order[1]].name')}']"
+        view.page.focus(edit)
+        view.page.keyboard.press("Enter")
+        view.page.focus(edit)
+        view.page.keyboard.press("Enter")
+        assert view.get("document.activeElement.getAttribute('aria-label')") in edit, "not the button of another class"
+        view.page.keyboard.press("Enter")
+        view.page.click("#legend .edit button:has-text('Propose')")
+        certain = view.get("isotherm.group")
+        view.wait(f"document.querySelectorAll('#many-list .line').length === {len(certain)}")
+        view.page.click("#many-list li:nth-child(3) .small")
+        wanted = [node for node in certain if node != certain[2]]
+        assert view.get("isotherm.group") == wanted
+        press(view, "Enter", f"isotherm.state.given === {len(wanted)} && {SETTLED}")
+        assert set(wanted) <= set(view.get("isotherm.state.seedNodes"))
+        assert certain[2] not in view.get("isotherm.state.seedNodes")
+        finish(view)
+
+
+def test_a_typed_note_is_kept_when_a_box_is_drawn(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        press(view, "1", "isotherm.panel.node")
+        node = view.get("isotherm.selected")
+        view.page.fill("#note", "see the minutes")
+        left, top, width, height = view.get(
+            "(({ x, y, width, height }) => [x, y, width, height])(document.all.map.getBoundingClientRect())"
+        )
+        view.page.keyboard.down("Shift")
+        drag(view, [(left + 2, top + 2), (left + width - 2, top + height - 2)])
+        view.page.keyboard.up("Shift")
+        assert len(view.get("isotherm.group")) == 34
+        view.wait("isotherm.state.history.length === 1")
+        assert view.get("[isotherm.state.history[0].label, isotherm.state.history[0].node.id]") == [
+            "see the minutes",
+            node,
+        ]
+        finish(view)
+
+
 def test_the_progress_line(window: Any, tmp_path: Path) -> None:
     blocks(tmp_path)
     with Server(tmp_path, "edges.tsv", "seeds.tsv") as server:

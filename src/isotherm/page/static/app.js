@@ -212,6 +212,7 @@ class Page {
     $("nothing").hidden = true;
     $("many").hidden = false;
     this.many.show().catch((error) => this.fail(error));
+    if (proposal !== null) $("many-confirm").querySelector("button").focus();
     this.lists.draw();
   }
 
