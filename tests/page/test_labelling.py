@@ -53,6 +53,35 @@ def test_one_after_another_by_single_keys(window: Any, tmp_path: Path) -> None:
     assert sum('"unsure"' in line for line in lines) == 1, "it is kept in the log"
 
 
+def test_fast_and_held_keys_label_each_node_once(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        ids = view.get("isotherm.state.suggestions.map(({ id }) => id)")
+        late: list[Any] = []
+        view.page.route("**/api/label", lambda route: late.append(route))
+        press(view, "1", f"isotherm.selected === {ids[0]}")
+        view.page.keyboard.type("qwqwq")
+        while len(late) < 5:
+            view.page.wait_for_timeout(10)
+        said = [route.request.post_data_json for route in late]
+        assert [(each["nodes"], each["label"]) for each in said] == [
+            ([node], label) for node, label in zip(ids, ["Hi", "Officer"] * 3, strict=False)
+        ][:5]
+        for route in late:
+            route.continue_()
+        view.wait(f"isotherm.state.given === 5 && {SETTLED}")
+        view.page.unroute("**/api/label")
+        for key, done in (("q", "given"), ("u", "unsure")):
+            count = view.get(f"isotherm.state.{done}")
+            for _ in range(4):
+                view.page.keyboard.down(key)
+            view.page.keyboard.up(key)
+            view.wait(f"isotherm.state.{done} > {count} && {SETTLED}")
+            assert view.get(f"isotherm.state.{done}") == count + 1
+        finish(view)
+
+
 def test_history_and_notes_and_their_export(window: Any, tmp_path: Path) -> None:
     write_club(tmp_path)
     with Server(tmp_path, "edges.csv", "seeds.csv") as server:
@@ -132,6 +161,29 @@ def test_ranges_in_lists(window: Any, tmp_path: Path) -> None:
         assert view.get("isotherm.group") == [ids[1], ids[3], ids[4], ids[7]]
         view.wait("document.querySelectorAll('#many-list .row').length === 4")
         press(view, "w", f"isotherm.state.given === 4 && isotherm.state.undo === 1 && {SETTLED}")
+        finish(view)
+
+
+def test_a_range_begins_at_the_last_node_of_the_same_list(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#list li:nth-child(1) .row")
+        view.page.click("#tab-doubt")
+        view.wait("isotherm.lists.uncertain.length > 4 && document.querySelector('#list li:nth-child(5)')")
+        view.page.click("#list li:nth-child(4) .row", modifiers=["Shift"])
+        assert view.get("[isotherm.group.length, isotherm.selected - isotherm.lists.uncertain[3].id]") == [0, 0]
+        view.page.click("#tab-next")
+        view.page.keyboard.press("3")
+        view.page.click("#list li:nth-child(5) .row", modifiers=["Shift"])
+        wanted = view.get("isotherm.state.suggestions.slice(2, 5).map(({ id }) => id)")
+        assert view.get("isotherm.group") == wanted
+        assert view.page.is_disabled("#skip")
+        version = view.get("isotherm.state.version")
+        view.page.keyboard.press(" ")
+        assert view.get("isotherm.group") == wanted, "only one node can be skipped"
+        view.page.evaluate("() => isotherm.refresh()")
+        assert view.get("isotherm.state.version") == version
         finish(view)
 
 

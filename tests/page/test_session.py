@@ -186,6 +186,20 @@ def test_a_suggestion_that_is_labelled_goes_at_once(club: Session) -> None:
     assert first not in club.suggestions
 
 
+def test_a_node_that_is_labelled_while_suggestions_are_chosen_is_none(
+    club: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = club.graph.nodes[[5, 6, 7]]
+
+    def suggest(*_: Any, **__: Any) -> Any:
+        club.labels.apply({"do": "label", "label": "Hi"}, [6])
+        return found
+
+    monkeypatch.setattr(club.fitted, "suggest", suggest)
+    club._suggest()
+    assert club.suggestions == [5, 7]
+
+
 def test_search_prefers_what_begins_with_the_text() -> None:
     graph = iso.Graph.from_edges(["xab", "ab", "abc", "zz"], ["ab", "abc", "zz", "xab"])
     session = Session(graph, {}, iso.DirichletClassifier(), None, source=NEW_SEEDS)

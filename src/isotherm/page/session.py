@@ -520,7 +520,7 @@ class Session:
 
     def _suggest(self) -> None:
         self.announce("choosing nodes to label next")
-        answered, ids = self._answered(), self.graph.nodes
+        ids = self.graph.nodes
         put_off = self.labels.skipped | self.labels.unsure
         among = None if not put_off else np.delete(ids, list(put_off))
         if self.fitted is not None:
@@ -528,8 +528,10 @@ class Session:
         else:
             nodes = suggest(self.graph, self.wanted, known=ids[list(self.labels.seeds)], among=among)
         found: Ints = self.graph.index(nodes)
-        self.suggestions = self._reached_first([node for node in found.tolist() if node not in answered])
-        self.announce()
+        with self.changed:  # nodes may have been answered meanwhile
+            answered = self._answered()
+            self.suggestions = self._reached_first([node for node in found.tolist() if node not in answered])
+            self.announce()
 
     def _reached_first(self, nodes: list[int]) -> list[int]:
         """The suggestions, with reached nodes first in each batch: labels of these correct others at once."""
