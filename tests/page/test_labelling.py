@@ -345,6 +345,12 @@ def test_filters_and_colours(window: Any, tmp_path: Path) -> None:
         assert wanted.sum() > 10
         view.wait(f"isotherm.map.mask?.reduce((sum, each) => sum + each, 0) === {wanted.sum()}")
         assert np.flatnonzero(view.get("[...isotherm.map.mask]")).tolist() == np.flatnonzero(wanted).tolist()
+        view.page.fill("#filter-high", "")
+        view.page.press("#filter-high", "Tab")
+        view.wait("isotherm.filters.high === 1")  # an empty bound is none
+        view.page.fill("#filter-high", "0.9")
+        view.page.press("#filter-high", "Tab")
+        view.wait(f"isotherm.filters.high === 0.9 && isotherm.map.mask.reduce((a, b) => a + b) === {wanted.sum()}")
         view.page.keyboard.press("Escape")
         view.page.click("#tab-doubt")
         view.wait("isotherm.lists.uncertain.length")
