@@ -110,6 +110,19 @@ def test_history_and_notes_and_their_export(window: Any, tmp_path: Path) -> None
         finish(view)
 
 
+def test_history_counts_the_nodes_that_lost_a_label(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#tab-history")
+        view.page.evaluate("() => isotherm.choose(isotherm.map.shown)")
+        assert len(view.get("isotherm.group")) == 34
+        press(view, "Delete", f"isotherm.state.seeds === 0 && {SETTLED}")
+        assert view.page.inner_text("#list li").split() == ["2", "nodes", "no", "label"]
+        press(view, "Backspace", f"isotherm.state.seeds === 2 && {SETTLED}")
+        finish(view)
+
+
 def drag(view: View, corners: list[tuple[float, float]]) -> None:
     view.page.mouse.move(*corners[0])
     view.page.mouse.down()

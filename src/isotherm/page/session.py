@@ -288,8 +288,10 @@ class Session:
         """Give nodes a label in one step; None takes their labels away."""
         with self.changed:
             label = None if text is None else self.labels.label_from(text)
-            if label is None and not self.labels.seeds.keys() & set(nodes):
-                raise ParameterError("this node has no label to take away")
+            if label is None:
+                nodes = [node for node in nodes if node in self.labels.seeds]
+                if not nodes:
+                    raise ParameterError("this node has no label to take away")
             self._enter({"do": "label", **self._named(nodes), "label": label, "time": time.time()})
 
     def unsure(self, nodes: Sequence[int]) -> None:
