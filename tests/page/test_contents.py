@@ -97,6 +97,42 @@ def test_columns_filter_and_colour(window: Any, tmp_path: Path) -> None:
         finish(view)
 
 
+def test_a_filter_by_numbers_says_if_it_is_no_range(window: Any, tmp_path: Path) -> None:
+    write_texts(tmp_path)
+    with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--k", "5") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#filters summary")
+        view.page.select_option("#filter-column", "year")
+        shown = "(isotherm.map.mask?.reduce((sum, each) => sum + each, 0) ?? 60)"
+        for content, count in {"2015..": 5, "..1969": 10, "1970 .. 1979": 10, "1990": 1, "1990.0": 1}.items():
+            view.page.fill("#filter-content", content)
+            view.page.press("#filter-content", "Tab")
+            view.wait(f"{shown} === {count}")
+            assert view.page.inner_text("#filter-note") == ""
+        for content in ("abc", "19,5", "..", "1979..1970", "1..2..3"):
+            view.page.fill("#filter-content", content)
+            view.page.press("#filter-content", "Tab")
+            view.wait(f"document.all['filter-note'].textContent.startsWith('“{content}” is neither a number nor')")
+            assert view.get(shown) == 60, "it hides nothing"
+        view.page.click("#filters button")
+        view.wait("!isotherm.filters.active && !document.all['filter-note'].textContent")
+        finish(view)
+
+
+def test_numbers_are_compared_as_precisely_as_they_are_kept(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    (tmp_path / "nodes.csv").write_text("node,size\n" + "".join(f"{at},{at / 10}\n" for at in range(1, 9)))
+    with Server(tmp_path, "edges.csv", "seeds.csv", "--nodes", "nodes.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#filters summary")
+        view.page.select_option("#filter-column", "size")
+        for content, count in {"0.7": 1, "0.1..0.7": 7, "0.7..": 2, "..0.7": 7}.items():
+            view.page.fill("#filter-content", content)
+            view.page.press("#filter-content", "Tab")
+            view.wait(f"isotherm.map.mask?.reduce((sum, each) => sum + each, 0) === {count}")
+        finish(view)
+
+
 def test_a_late_answer_does_not_replace_a_newer_filter(window: Any, tmp_path: Path) -> None:
     write_texts(tmp_path)
     with Server(tmp_path, "papers.csv", "seeds.csv", "--text", "abstract", "--k", "5") as server:

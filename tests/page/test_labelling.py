@@ -53,6 +53,35 @@ def test_one_after_another_by_single_keys(window: Any, tmp_path: Path) -> None:
     assert sum('"unsure"' in line for line in lines) == 1, "it is kept in the log"
 
 
+def test_fast_and_held_keys_label_each_node_once(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        ids = view.get("isotherm.state.suggestions.map(({ id }) => id)")
+        late: list[Any] = []
+        view.page.route("**/api/label", lambda route: late.append(route))
+        press(view, "1", f"isotherm.selected === {ids[0]}")
+        view.page.keyboard.type("qwqwq")
+        while len(late) < 5:
+            view.page.wait_for_timeout(10)
+        said = [route.request.post_data_json for route in late]
+        assert [(each["nodes"], each["label"]) for each in said] == [
+            ([node], label) for node, label in zip(ids, ["Hi", "Officer"] * 3, strict=False)
+        ][:5]
+        for route in late:
+            route.continue_()
+        view.wait(f"isotherm.state.given === 5 && {SETTLED}")
+        view.page.unroute("**/api/label")
+        for key, done in (("q", "given"), ("u", "unsure")):
+            count = view.get(f"isotherm.state.{done}")
+            for _ in range(4):
+                view.page.keyboard.down(key)
+            view.page.keyboard.up(key)
+            view.wait(f"isotherm.state.{done} > {count} && {SETTLED}")
+            assert view.get(f"isotherm.state.{done}") == count + 1
+        finish(view)
+
+
 def test_history_and_notes_and_their_export(window: Any, tmp_path: Path) -> None:
     write_club(tmp_path)
     with Server(tmp_path, "edges.csv", "seeds.csv") as server:
@@ -78,6 +107,19 @@ def test_history_and_notes_and_their_export(window: Any, tmp_path: Path) -> None
         rows = list(csv.DictReader(io.StringIO(Path(download.value.path()).read_text())))
         assert {row["node"]: row["note"] for row in rows if row["note"]} == {name: "see, the minutes"}
         assert [row["unsure"] for row in rows].count("yes") == 1
+        finish(view)
+
+
+def test_history_counts_the_nodes_that_lost_a_label(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#tab-history")
+        view.page.evaluate("() => isotherm.choose(isotherm.map.shown)")
+        assert len(view.get("isotherm.group")) == 34
+        press(view, "Delete", f"isotherm.state.seeds === 0 && {SETTLED}")
+        assert view.page.inner_text("#list li").split() == ["2", "nodes", "no", "label"]
+        press(view, "Backspace", f"isotherm.state.seeds === 2 && {SETTLED}")
         finish(view)
 
 
@@ -135,6 +177,29 @@ def test_ranges_in_lists(window: Any, tmp_path: Path) -> None:
         finish(view)
 
 
+def test_a_range_begins_at_the_last_node_of_the_same_list(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#list li:nth-child(1) .row")
+        view.page.click("#tab-doubt")
+        view.wait("isotherm.lists.uncertain.length > 4 && document.querySelector('#list li:nth-child(5)')")
+        view.page.click("#list li:nth-child(4) .row", modifiers=["Shift"])
+        assert view.get("[isotherm.group.length, isotherm.selected - isotherm.lists.uncertain[3].id]") == [0, 0]
+        view.page.click("#tab-next")
+        view.page.keyboard.press("3")
+        view.page.click("#list li:nth-child(5) .row", modifiers=["Shift"])
+        wanted = view.get("isotherm.state.suggestions.slice(2, 5).map(({ id }) => id)")
+        assert view.get("isotherm.group") == wanted
+        assert view.page.is_disabled("#skip")
+        version = view.get("isotherm.state.version")
+        view.page.keyboard.press(" ")
+        assert view.get("isotherm.group") == wanted, "only one node can be skipped"
+        view.page.evaluate("() => isotherm.refresh()")
+        assert view.get("isotherm.state.version") == version
+        finish(view)
+
+
 def test_all_certain_nodes_of_a_class_are_proposed(window: Any, tmp_path: Path) -> None:
     blocks(tmp_path)
     with Server(tmp_path, "edges.tsv", "seeds.tsv") as server:
@@ -150,6 +215,51 @@ def test_all_certain_nodes_of_a_class_are_proposed(window: Any, tmp_path: Path) 
         view.page.evaluate("() => document.activeElement.blur()")
         press(view, "Enter", f"isotherm.state.given === {len(certain)} && {SETTLED}")
         press(view, "Backspace", f"isotherm.state.given === 0 && {SETTLED}")
+        finish(view)
+
+
+def test_enter_confirms_a_proposal(window: Any, tmp_path: Path) -> None:
+    blocks(tmp_path)
+    with Server(tmp_path, "edges.tsv", "seeds.tsv") as server:
+        view = View(window, server.address).ready()
+        edit = f"#legend [aria-label='Change {view.get('isotherm.state.classes[isotherm.state.order[1]].name')}']"
+        view.page.focus(edit)
+        view.page.keyboard.press("Enter")
+        view.page.focus(edit)
+        view.page.keyboard.press("Enter")
+        assert view.get("document.activeElement.getAttribute('aria-label')") in edit, "not the button of another class"
+        view.page.keyboard.press("Enter")
+        view.page.click("#legend .edit button:has-text('Propose')")
+        certain = view.get("isotherm.group")
+        view.wait(f"document.querySelectorAll('#many-list .line').length === {len(certain)}")
+        view.page.click("#many-list li:nth-child(3) .small")
+        wanted = [node for node in certain if node != certain[2]]
+        assert view.get("isotherm.group") == wanted
+        press(view, "Enter", f"isotherm.state.given === {len(wanted)} && {SETTLED}")
+        assert set(wanted) <= set(view.get("isotherm.state.seedNodes"))
+        assert certain[2] not in view.get("isotherm.state.seedNodes")
+        finish(view)
+
+
+def test_a_typed_note_is_kept_when_a_box_is_drawn(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        press(view, "1", "isotherm.panel.node")
+        node = view.get("isotherm.selected")
+        view.page.fill("#note", "see the minutes")
+        left, top, width, height = view.get(
+            "(({ x, y, width, height }) => [x, y, width, height])(document.all.map.getBoundingClientRect())"
+        )
+        view.page.keyboard.down("Shift")
+        drag(view, [(left + 2, top + 2), (left + width - 2, top + height - 2)])
+        view.page.keyboard.up("Shift")
+        assert len(view.get("isotherm.group")) == 34
+        view.wait("isotherm.state.history.length === 1")
+        assert view.get("[isotherm.state.history[0].label, isotherm.state.history[0].node.id]") == [
+            "see the minutes",
+            node,
+        ]
         finish(view)
 
 
@@ -218,6 +328,22 @@ def test_classes_are_renamed_merged_moved_and_deleted(window: Any, tmp_path: Pat
         finish(view)
 
 
+def test_enter_in_the_name_of_a_class_asks_before_it_merges(window: Any, tmp_path: Path) -> None:
+    write_club(tmp_path)
+    with Server(tmp_path, "edges.csv", "seeds.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.click("#legend li:nth-child(1) .small")
+        view.page.fill("#rename", "Officer")
+        view.page.keyboard.press("Enter")
+        assert view.page.inner_text("#alike").startswith("Merge “Hi” into “Officer”?")
+        assert view.get("document.activeElement.textContent") == "Cancel"
+        view.page.keyboard.press("Enter")
+        assert not view.page.is_visible("#alike")
+        view.page.evaluate("() => isotherm.refresh()")
+        assert view.get("isotherm.state.order.length") == 2
+        finish(view)
+
+
 def test_filters_and_colours(window: Any, tmp_path: Path) -> None:
     blocks(tmp_path, between=0.05)
     with Server(tmp_path, "edges.tsv", "seeds.tsv") as server:
@@ -232,6 +358,12 @@ def test_filters_and_colours(window: Any, tmp_path: Path) -> None:
         assert wanted.sum() > 10
         view.wait(f"isotherm.map.mask?.reduce((sum, each) => sum + each, 0) === {wanted.sum()}")
         assert np.flatnonzero(view.get("[...isotherm.map.mask]")).tolist() == np.flatnonzero(wanted).tolist()
+        view.page.fill("#filter-high", "")
+        view.page.press("#filter-high", "Tab")
+        view.wait("isotherm.filters.high === 1")  # an empty bound is none
+        view.page.fill("#filter-high", "0.9")
+        view.page.press("#filter-high", "Tab")
+        view.wait(f"isotherm.filters.high === 0.9 && isotherm.map.mask.reduce((a, b) => a + b) === {wanted.sum()}")
         view.page.keyboard.press("Escape")
         view.page.click("#tab-doubt")
         view.wait("isotherm.lists.uncertain.length")

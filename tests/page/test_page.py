@@ -136,6 +136,72 @@ def test_everything_by_keyboard(window: Any, server: Server) -> None:
     finish(view)
 
 
+ENTER_AT_ONCE = """(text) => {
+  const box = document.getElementById("search");
+  box.value = text;
+  box.dispatchEvent(new Event("input"));
+  box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+}"""
+
+
+def held(view: View, late: list[Any]) -> Any:
+    """The next request that a route holds back."""
+    while not late:
+        view.page.wait_for_timeout(10)
+    return late.pop(0)
+
+
+def test_enter_in_the_search_box_waits_for_the_hits_of_its_text(window: Any, calm: Server) -> None:
+    view = View(window, calm.address).ready()
+    first, longer = number(view, "2"), number(view, "27")
+    view.page.focus("#search")
+    view.page.evaluate(ENTER_AT_ONCE, "2")
+    view.wait(f"isotherm.panel.node?.id === {first}")  # although no hits were listed
+    view.page.keyboard.press("/")
+    view.page.keyboard.type("2")
+    view.wait("!document.all.hits.hidden")
+    late: list[Any] = []
+    view.page.route("**/api/search?**", lambda route: late.append(route))
+    view.page.evaluate(ENTER_AT_ONCE, "27")
+    held(view, late).continue_()
+    view.wait(f"isotherm.panel.node?.id === {longer}")
+    view.page.evaluate("() => new Promise((passed) => setTimeout(passed, 40))")  # as long as the box waits for more
+    assert late == [], "it is looked up once, so the list does not open again"
+    assert not view.page.is_visible("#hits")
+    view.page.focus("#search")
+    view.page.evaluate(ENTER_AT_ONCE, "2")
+    view.page.keyboard.press("Escape")
+    with view.page.expect_response("**/api/search?**"):
+        held(view, late).continue_()
+    view.page.evaluate("() => isotherm.refresh()")
+    assert view.get("isotherm.selected") == longer, "the search was ended before the answer"
+    assert not view.page.is_visible("#hits")
+    finish(view)
+
+
+def test_long_names_leave_room_for_the_labels_of_hits(window: Any, tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("from,to\n" + "".join(f"{'very ' * 30}long {at},b{at}\n" for at in range(5)))
+    (tmp_path / "seeds.csv").write_text("node,label\nb0,a class\nb1,another class\n")
+    words = "".join(f"{'very ' * 30}long {at},{'words ' * 20}\n" for at in range(3))
+    (tmp_path / "nodes.csv").write_text(f"node,words\n{words}")
+    with Server(tmp_path, "edges.csv", "seeds.csv", "--nodes", "nodes.csv") as server:
+        view = View(window, server.address).ready()
+        view.page.keyboard.press("/")
+        view.page.keyboard.type("long")
+        view.wait("document.querySelectorAll('#hits li').length === 5")
+        rows = view.get(
+            """[...document.querySelectorAll("#hits li")].map((row) => [...row.children].map((part) =>
+               [part.clientWidth, row.clientWidth - part.offsetLeft - part.offsetWidth,
+                part.scrollWidth - part.clientWidth]))"""
+        )
+        assert {len(row) for row in rows} == {2, 3}, "with and without content"
+        assert all(room >= 0 for row in rows for _, room, _ in row)
+        assert all(wide > 100 for row in rows for wide, *_ in row[:-1])
+        assert all(cut == 0 for *_, (_, _, cut) in rows), "labels are whole"
+        assert view.get("(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.all.hits)") == 0
+        finish(view)
+
+
 def test_neighbours_and_suggestions_by_keyboard(window: Any, calm: Server) -> None:
     view = View(window, calm.address).ready()
     view.page.focus("#list li:nth-child(3) button")

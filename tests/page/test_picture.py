@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from pages import View, browser
+from pages import View, browser, finish
 
 import isotherm as iso
 from isotherm.io.vectors import read_feature_file
+from isotherm.page.answers import NEW_SEEDS
 from isotherm.page.contents import Contents
-from isotherm.page.picture import MapData, draw
+from isotherm.page.picture import HUES, MapData, class_colour, draw
+from isotherm.page.session import Session
 from isotherm.paper.block_model import stochastic_block_model
 
 
@@ -32,6 +34,29 @@ def test_classes_are_numbered_by_size(clf: iso.DirichletClassifier) -> None:
     spot = data.spot(0)
     assert spot is not None
     assert np.abs(data.positions[:60].mean(axis=0) - spot).max() < 1
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.RareClassWarning")
+def test_classes_have_the_marks_of_the_page(tmp_path: Path) -> None:
+    graph = stochastic_block_model([20, 30, 50], 0.4, 0.01, 0)
+    seeds = dict.fromkeys(range(16), "small") | {at: "middle" if at < 50 else "large" for at in range(20, 100, 8)}
+    clf = iso.DirichletClassifier().fit(graph, seeds)
+    data = MapData.of(clf)
+    page = Session(graph, seeds, clf, None, source=NEW_SEEDS)
+    assert data.classes != page.classes
+    marks = [page.classes.index(name) for name in data.classes]
+    (axes,) = clf.plot().axes
+    assert [line.get_color() for line in axes.get_legend().legend_handles[:3]] == [class_colour(at) for at in marks]
+    colours = {tuple(colour) for colour in axes.collections[1].get_facecolor()[:, :3].tolist()}
+    assert {class_colour(mark) for mark in marks} <= colours, "the seeds have full colour"
+    clf.plot(tmp_path / "map.html")
+    with browser() as window:
+        view = View(window, (tmp_path / "map.html").as_uri())
+        shown = view.get("[...document.querySelectorAll('#legend path')].map((each) => each.getAttribute('fill'))")
+        assert shown == [HUES[mark] for mark in marks]
+        strong = {",".join(str(round(255 * part)) for part in class_colour(mark)) for mark in marks}
+        assert strong <= set(_colours(view))
+        finish(view)
 
 
 @pytest.mark.parametrize(("suffix", "start"), [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")])

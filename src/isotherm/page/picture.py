@@ -45,6 +45,7 @@ class MapData:
     seeds: NDArray[np.int64]  # positions in the graph
     classes: list[str]
     counts: list[int]  # nodes of each class
+    marks: list[int]  # number of the mark of each class, as on the page: classes with many seeds come first
     names: list[str]  # of the nodes
     edges: NDArray[np.int64]  # (m, 2); none if the graph is large
     few: bool  # too few seeds to tell how certain labels are
@@ -60,8 +61,9 @@ class MapData:
         codes = np.asarray(fit.outcome.codes, np.int64)
         counts = np.bincount(codes[codes >= 0], minlength=len(clf.classes_))
         order = np.argsort(-counts, kind="stable")
-        rank = np.empty(len(order), np.int64)
+        rank, marks = np.empty((2, len(order)), np.int64)
         rank[order] = np.arange(len(order))
+        marks[np.argsort(-np.bincount(fit.seeds.codes, minlength=len(order)), kind="stable")] = np.arange(len(order))
         return cls(
             positions,
             np.where(codes >= 0, rank[np.maximum(codes, 0)], -1),
@@ -69,6 +71,7 @@ class MapData:
             fit.seeds.nodes,
             [str(label) for label in clf.classes_[order].tolist()],
             counts[order].tolist(),
+            marks[order].tolist(),
             [str(node) for node in fit.graph.nodes.tolist()],
             drawn_edges(fit.graph, positions),
             few,
@@ -132,7 +135,7 @@ def draw(
 
 
 def class_colour(code: int) -> tuple[float, float, float]:
-    """The colour of a class by its number; -1 is for no label."""
+    """The colour of a class by the number of its mark; -1 is for no label."""
     round_, hue = divmod(code, len(HUES))
     name = NOTHING if code < 0 else BEYOND if round_ >= len(MARKERS) else HUES[hue]
     deep = DEEPER if 0 <= code < len(HUES) * len(MARKERS) and round_ % 2 else 0
@@ -140,13 +143,14 @@ def class_colour(code: int) -> tuple[float, float, float]:
     return red, green, blue
 
 
-def _marker(code: int) -> str:
-    return MARKERS[min(max(code, 0) // len(HUES), len(MARKERS) - 1)]
+def _shape(code: Any) -> Any:
+    """The place in `MARKERS` of the shape of a class, or of several, by the numbers of their marks."""
+    return np.clip(code // len(HUES), 0, len(MARKERS) - 1)
 
 
 def _colours(data: MapData) -> Doubles:
     """(n, 3) the colour of each node: the hue of its class, paler where it is less certain."""
-    table = np.array([class_colour(code) for code in (*range(len(data.classes)), -1)])
+    table = np.array([class_colour(code) for code in (*data.marks, -1)])
     pale = np.where(data.codes < 0, 0, PALEST * (1 - data.confidence))[:, None]
     return table[data.codes] * (1 - pale) + pale
 
@@ -159,9 +163,9 @@ def _figure(data: MapData, title: str) -> Any:
     _draw_edges(axes, data)
     size = float(np.clip(20_000 / max(n, 1), 0.6, 120))
     order = np.lexsort((data.confidence, data.codes >= 0))
-    colours, rounds = _colours(data), np.clip(data.codes[order] // len(HUES), 0, len(MARKERS) - 1)
-    for round_, marker in enumerate(MARKERS):
-        own = order[rounds == round_]
+    colours, shapes = _colours(data), _shape(np.array([*data.marks, -1])[data.codes[order]])
+    for shape, marker in enumerate(MARKERS):
+        own = order[shapes == shape]
         style = {"marker": marker, "s": size, "linewidths": 0, "zorder": 2, "rasterized": n > EDGES_UP_TO}
         axes.scatter(*data.positions[own].T, c=colours[own], **style)
     rings = data.positions[data.seeds]
@@ -229,12 +233,12 @@ def _draw_legend(axes: Any, data: MapData) -> None:
     from matplotlib.lines import Line2D
 
     def dot(code: int, text: str) -> Any:
-        return Line2D([], [], marker=_marker(code), linestyle="none", color=class_colour(code), label=text)
+        return Line2D([], [], marker=MARKERS[_shape(code)], linestyle="none", color=class_colour(code), label=text)
 
-    named = list(zip(data.classes, data.counts, strict=True))
-    rows = [dot(code, f"{shortened(name, 24)}  {count:,}") for code, (name, count) in enumerate(named[:MOST_NAMES])]
+    named = list(zip(data.marks, data.classes, data.counts, strict=True))
+    rows = [dot(mark, f"{shortened(name, 24)}  {count:,}") for mark, name, count in named[:MOST_NAMES]]
     if len(named) > MOST_NAMES:
-        rest = sum(count for _, count in named[MOST_NAMES:])
+        rest = sum(count for *_, count in named[MOST_NAMES:])
         rows.append(Line2D([], [], linestyle="none", label=f"{len(named) - MOST_NAMES} more classes  {rest:,}"))
     unreached = int((data.codes < 0).sum())
     rows += [dot(-1, f"no label  {unreached:,}")] if unreached else []
@@ -252,6 +256,7 @@ def html(data: MapData, title: str) -> str:
         "title": title,
         "classes": data.classes,
         "counts": data.counts,
+        "marks": data.marks,
         "strength": data.strength,
         "few": data.few,
         "unreached": int((data.codes < 0).sum()),

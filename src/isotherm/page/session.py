@@ -288,8 +288,10 @@ class Session:
         """Give nodes a label in one step; None takes their labels away."""
         with self.changed:
             label = None if text is None else self.labels.label_from(text)
-            if label is None and not self.labels.seeds.keys() & set(nodes):
-                raise ParameterError("this node has no label to take away")
+            if label is None:
+                nodes = [node for node in nodes if node in self.labels.seeds]
+                if not nodes:
+                    raise ParameterError("this node has no label to take away")
             self._enter({"do": "label", **self._named(nodes), "label": label, "time": time.time()})
 
     def unsure(self, nodes: Sequence[int]) -> None:
@@ -520,7 +522,7 @@ class Session:
 
     def _suggest(self) -> None:
         self.announce("choosing nodes to label next")
-        answered, ids = self._answered(), self.graph.nodes
+        ids = self.graph.nodes
         put_off = self.labels.skipped | self.labels.unsure
         among = None if not put_off else np.delete(ids, list(put_off))
         if self.fitted is not None:
@@ -528,8 +530,10 @@ class Session:
         else:
             nodes = suggest(self.graph, self.wanted, known=ids[list(self.labels.seeds)], among=among)
         found: Ints = self.graph.index(nodes)
-        self.suggestions = self._reached_first([node for node in found.tolist() if node not in answered])
-        self.announce()
+        with self.changed:  # nodes may have been answered meanwhile
+            answered = self._answered()
+            self.suggestions = self._reached_first([node for node in found.tolist() if node not in answered])
+            self.announce()
 
     def _reached_first(self, nodes: list[int]) -> list[int]:
         """The suggestions, with reached nodes first in each batch: labels of these correct others at once."""

@@ -14,6 +14,7 @@ const KEYS = LETTERS + LETTERS.toUpperCase();
 const SEED = 255; // the shade of a seed
 const FEW = 20; // labels below which confidence is not calibrated
 const AGAIN = 1000; // milliseconds between attempts to reach a lost server
+const HELD = /^(Arrow.*|[-+=])$/; // keys that go on while they are held
 
 class Page {
   constructor() {
@@ -187,6 +188,7 @@ class Page {
 
   select(node, fly) {
     this.selected = node;
+    if (node >= 0) this.lists.anchor = node;
     this.group = this.map.group = [];
     this.proposal = null;
     this.map.selected = node;
@@ -212,6 +214,7 @@ class Page {
     $("nothing").hidden = true;
     $("many").hidden = false;
     this.many.show().catch((error) => this.fail(error));
+    if (proposal !== null) $("many-confirm").querySelector("button").focus();
     this.lists.draw();
   }
 
@@ -254,16 +257,19 @@ class Page {
   // Skip the selected node, or the first one of the list.
   async skip() {
     const node = this.selected >= 0 ? this.selected : this.lists.nodes[0]?.id;
-    if (node !== undefined) await this.answer("skip", { node }, true);
+    if (node !== undefined && !this.group.length) await this.answer("skip", { node }, true);
   }
 
   async answer(action, said, advance) {
-    const one = this.group.length ? -1 : said.node ?? said.nodes[0];
+    const nodes = said.nodes ?? [said.node], one = this.group.length ? -1 : nodes[0], { sent } = this.lists;
+    for (const node of nodes) sent.add(node);
     const next = advance && $("advance").checked && one >= 0 ? this.lists.after(one) : -1;
     const done = this.tell(action, said);
     if (this.group.length) this.select(-1, false);
     else if (next >= 0) this.select(next, false);
-    if (await done && this.selected === one && one >= 0) this.showSelected();
+    const kept = await done;
+    for (const node of nodes) sent.delete(node);
+    if (kept && this.selected === one && one >= 0) this.showSelected();
   }
 
   // Send something to the server; false if it was refused or lost.
@@ -328,6 +334,7 @@ class Page {
     if ($("keys").open || !this.state) return;
     if (key === "Escape") { if (target.matches("input, textarea, select")) target.blur(); this.escape(); return; }
     if (target.matches("input:not([type='checkbox']), textarea, select")) return;
+    if (event.repeat && !HELD.test(key)) { if (key === "Enter" || key === " ") event.preventDefault(); return; }
     if (control && key.toLowerCase() === "z") { event.preventDefault(); this.tell(event.shiftKey ? "redo" : "undo", {}); return; }
     if (control && key.toLowerCase() === "y") { event.preventDefault(); this.tell("redo", {}); return; }
     if (control || event.altKey) return;

@@ -16,14 +16,14 @@ export function make(tag, properties = {}, ...children) {
   return element;
 }
 
-// Replace the children of an element. The keyboard focus moves to the child with the same text, or the same place.
+// Replace the children of an element. The keyboard focus moves to the child with the same name, or the same place.
 export function fill(element, ...children) {
-  const stops = () => [...element.querySelectorAll("button, [tabindex]")];
+  const stops = () => [...element.querySelectorAll("button, [tabindex]")], name = (each) => each.getAttribute("aria-label") ?? each.textContent;
   const before = stops(), at = before.indexOf(document.activeElement);
   element.replaceChildren(...children);
   if (at < 0) return;
   const now = stops();
-  (now.find((each) => each.textContent === before[at].textContent) ?? now[Math.min(at, now.length - 1)])?.focus();
+  (now.find((each) => name(each) === name(before[at])) ?? now[Math.min(at, now.length - 1)])?.focus();
 }
 
 export const percent = (share) => `${share >= 0.0995 || share === 0 ? Math.round(100 * share) : (100 * share).toFixed(1)}\u00a0%`;

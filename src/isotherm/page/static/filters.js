@@ -4,6 +4,13 @@ import { $, ask, fill, make, mark, named, percent } from "./dom.js";
 const SEED = 255;
 const LISTED = 8; // categories that are named beside the choice of colours
 
+// The bounds of a range such as 1..5, 1.. or ..5, or of one number; null if the text is none of these.
+function boundsOf(text) {
+  const parts = text.split("..").map((part) => part.trim()), [first, last] = parts.length > 1 ? parts : [text, text];
+  const [from, to] = [first ? Math.fround(first) : -Infinity, last ? Math.fround(last) : Infinity]; // as precise as values are
+  return parts.length < 3 && (first || last) && from <= to ? [from, to] : null;
+}
+
 // Values of all nodes, numbers or categories, in place of classes.
 class Values {
   constructor(values, categories, scale = 1) {
@@ -29,6 +36,7 @@ export class Filters {
     this.columns = [];
     this.known = new Map(); // values of columns, by name
     this.turn = 0; // counts choices
+    this.wrong = ""; // what is wrong with the content that is looked for
     this.clear();
     $("filters").querySelector("form").onsubmit = (event) => event.preventDefault();
     $("filters").querySelector("form").onreset = () => { this.clear(); this.apply(); };
@@ -60,12 +68,13 @@ export class Filters {
       if (document.activeElement !== $(`filter-${id}`)) $(`filter-${id}`).value = value; // what is being typed stays
     });
     for (const part of [$("filter-low"), $("filter-high"), ...$("colour-by").querySelectorAll("[value=confidence]")]) part.disabled = !state.calibrated;
+    $("filter-note").textContent = this.wrong;
     $("filters").querySelector("summary").textContent = this.active ? "Filter ●" : "Filter";
   }
 
   read() {
     const value = (id) => $(`filter-${id}`).value;
-    Object.assign(this, { code: Number(value("class")), low: Number(value("low")), high: Number(value("high")), seeds: value("seeds"), column: value("column"), content: value("content").trim() });
+    Object.assign(this, { code: Number(value("class")), low: Number(value("low")), high: Number(value("high") || 1), seeds: value("seeds"), column: value("column"), content: value("content").trim() });
     return this.apply();
   }
 
@@ -87,9 +96,12 @@ export class Filters {
 
   async mask() {
     const { map } = this.page, turn = this.turn += 1;
+    this.wrong = "";
     if (!this.active) { map.mask = null; return; }
-    const passes = this.column && this.content ? await this.contentTest() : () => true;
+    const test = this.column && this.content ? await this.contentTest() : () => true;
     if (turn !== this.turn) return; // another choice was made meanwhile
+    if (!test) this.wrong = `“${this.content}” is neither a number nor a range such as 1..5, 1.. or ..5`;
+    const passes = test ?? (() => true);
     const [low, high] = [this.low * 254 - 0.5, this.high >= 1 ? SEED : this.high * 254 + 0.5];
     map.mask = Uint8Array.from(map.codes, (code, i) => {
       const seed = map.levels[i] === SEED;
@@ -98,15 +110,15 @@ export class Filters {
     });
   }
 
-  // A test by a range of numbers such as 1..5, or by a text that the column contains.
+  // A test by a range of numbers, or by a text that the column contains; null if a range cannot be read.
   async contentTest() {
     const { values, categories } = await this.valuesOf(this.column);
     if (categories) {
       const found = await this.ask(`column=${encodeURIComponent(this.column)}&has=${encodeURIComponent(this.content)}`);
       return (i) => found.values[i] === 1;
     }
-    const [from, to] = this.content.includes("..") ? this.content.split("..").map(Number) : [Number(this.content), Number(this.content)];
-    return (i) => values[i] >= from && values[i] <= (to || to === 0 ? to : Infinity);
+    const bounds = boundsOf(this.content);
+    return bounds && ((i) => values[i] >= bounds[0] && values[i] <= bounds[1]);
   }
 
   async valuesOf(column) {

@@ -23,6 +23,7 @@ export class Group {
     if (!tool || !map.sigma || event.button) return;
     event.stopPropagation();
     event.preventDefault();
+    document.activeElement?.blur(); // what was typed is kept
     const place = $("map").getBoundingClientRect(), at = ({ clientX, clientY }) => [clientX - place.left, clientY - place.top];
     const first = at(event), path = [first];
     const follow = (moved) => {

@@ -42,7 +42,7 @@ export class Legend {
     this.box = null;
     if (code >= 0) {
       const { name } = this.page.state.classes[code];
-      this.box = make("input", { id: "rename", value: name, "aria-label": `New name of ${name}`, maxlength: 200, onkeydown: ({ key }) => { if (key === "Enter") this.rename(name, this.box.value.trim()); } });
+      this.box = make("input", { id: "rename", value: name, "aria-label": `New name of ${name}`, maxlength: 200, onkeydown: (event) => { if (event.key === "Enter") { event.preventDefault(); this.rename(name, this.box.value.trim()); } } });
     }
     this.draw();
     this.box?.focus();
@@ -94,6 +94,6 @@ export class Legend {
     const close = () => { $("alike").hidden = true; };
     fill($("alike"), text, " ", ...Object.entries({ ...answers, Cancel: () => {} }).flatMap(([title, act]) => [make("button", { type: "button", onclick: () => { close(); act(); } }, title), " "]));
     $("alike").hidden = false;
-    $("alike").querySelector("button").focus();
+    $("alike").querySelector("button:last-of-type").focus(); // Cancel
   }
 }

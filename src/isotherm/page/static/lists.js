@@ -10,7 +10,8 @@ export class Lists {
     this.page = page;
     this.tab = "next";
     this.uncertain = [];
-    this.anchor = -1;
+    this.anchor = -1; // the node from which Shift selects
+    this.sent = new Set(); // nodes whose answers are on their way to the server
   }
 
   // The nodes of the open list.
@@ -22,6 +23,7 @@ export class Lists {
 
   open(tab) {
     this.tab = tab;
+    this.anchor = -1;
     this.draw();
     if (tab === "doubt") this.findUncertain();
   }
@@ -34,7 +36,7 @@ export class Lists {
     fill($("list"), ...(rows.length ? rows : [make("li", { class: "quiet" }, next ? "Nothing is left to suggest." : "Nothing yet.")]));
     $("more").hidden = !next;
     $("skip").hidden = this.tab === "history";
-    $("skip").disabled = !this.nodes.length;
+    $("skip").disabled = !this.nodes.length || this.page.group.length > 0;
   }
 
   row(node, at) {
@@ -55,24 +57,19 @@ export class Lists {
 
   // A click selects a node, with Shift all from the last one to it, with Ctrl one more.
   click(event, at) {
-    const { nodes, page } = this;
-    if (event.shiftKey && this.anchor >= 0) {
-      const [from, to] = [Math.min(at, this.anchor), Math.max(at, this.anchor)];
-      page.choose(nodes.slice(from, to + 1).map((node) => node.id));
+    const { nodes, page } = this, from = nodes.findIndex(({ id }) => id === this.anchor);
+    if (event.shiftKey && from >= 0) {
+      page.choose(nodes.slice(Math.min(at, from), Math.max(at, from) + 1).map((node) => node.id));
     } else if (event.ctrlKey || event.metaKey) {
       const before = page.group.length ? page.group : page.selected >= 0 ? [page.selected] : [], id = nodes[at].id;
       page.choose(before.includes(id) ? before.filter((each) => each !== id) : [...before, id]);
-    } else {
-      this.anchor = at;
-      page.select(nodes[at].id, false);
-    }
+    } else page.select(nodes[at].id, false);
   }
 
   // The node to go on with after this one: the best suggestion, or the next of the uncertain ones; -1 if there is none.
   after(id) {
-    const ids = this.tab === "history" ? [] : this.nodes.map((node) => node.id).filter((each) => each !== id);
-    const at = this.tab === "doubt" ? this.nodes.findIndex((node) => node.id === id) : 0;
-    return ids[Math.max(at, 0)] ?? ids[0] ?? -1;
+    const ids = this.tab === "history" ? [] : this.nodes.map((node) => node.id), at = this.tab === "doubt" ? ids.indexOf(id) + 1 : 0;
+    return [...ids.slice(at), ...ids.slice(0, at)].find((each) => each !== id && !this.sent.has(each)) ?? -1;
   }
 
   async findUncertain() {
