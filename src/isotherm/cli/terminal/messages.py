@@ -23,6 +23,7 @@ COMMON: Spellings = {
     Option("missing", "drop"): "--ignore-missing-seeds",
     Option("n_threads"): "--threads",
     Option("predict(unreached=...) gives them a label"): "their labels are empty",
+    Option(" with id"): " with --id",
     Option(" (isotherm.read_seeds does so with normalise_labels=True)"): ", or set --normalise-labels",
     Option("probability"): "--label-probability",
     Option("several", True): "--multi-label",
