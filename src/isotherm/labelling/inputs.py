@@ -67,6 +67,11 @@ def checked_matrix(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     """Validate a matrix as scikit-learn does; anything else is returned unchanged."""
     if not (issparse(X) or isinstance(X, list) or hasattr(X, "__array__")):
         return X
+    if reset and hasattr(X, "columns") and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a data frame of {X.shape[0]} rows and {X.shape[1]} columns is no adjacency matrix: edges are read by "
+            "Graph.from_pandas or Graph.from_polars, and a rectangular matrix by Graph.from_biadjacency"
+        )
     if issparse(X):
         X = checked_sparse(X)
     formats = ("csr", "csc", "coo")

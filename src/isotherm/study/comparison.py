@@ -22,7 +22,7 @@ from isotherm.seeds.hiding import codes_of_nodes, sample_two_classes
 from isotherm.study.methods import METHODS, Method
 from isotherm.study.score_tables import ScoreReport, ScoreTable, listed, score_cell
 from isotherm.study.scores import Scores, Tally
-from isotherm.study.tasks import Draw, Task, draw_seeds
+from isotherm.study.tasks import Draw, Task, check_runs, draw_seeds
 from isotherm.tables import aligned, counted
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
@@ -197,6 +197,7 @@ def compare(
     >>> found.seeds, found.hidden, found.methods["Isotherm"].accuracy.shape
     (10, 24, (2,))
     """
+    check_runs(runs)
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
     given = None if features is None else csr_array(read_node_features(features, graph).rows)
