@@ -27,6 +27,7 @@ from isotherm.tables import aligned, counted
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
 FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
+LARGE = 0.02  # macro-F1 worth more labels
 LEAST = 3  # fewest labels on the learning curve
 
 
@@ -62,7 +63,9 @@ class Curve:
             return "There are too few labels to say whether more would help."
         known = "" if math.isnan(error) else f" (standard error {100 * error:.1f})"
         found = f"The last doubling of the labels added {100 * gain:+.1f} points of macro-F1{known}"
-        if gain <= 0.005 or (not math.isnan(error) and gain < 2 * error):
+        if gain < 2 * error and gain + 2 * error > LARGE:
+            return f"{found}: these are too few draws or labels to tell whether more labels would help."
+        if gain <= 0.005 or gain < 2 * error:
             return f"{found}: more labels may not help much."
         return f"{found}; the next one should add about as much, or a little less."
 
@@ -102,8 +105,9 @@ class Comparison(ScoreReport):
     def title(self) -> str:
         """What was shown and hidden."""
         labels, hidden = counted(self.seeds, "label"), counted(self.hidden, "hidden label")
-        draws = counted(len(self.methods[self.best].accuracy), "draw")
-        return f"{labels} shown, {hidden}, {self.classes:,} classes, {draws}; ± is the standard deviation over draws"
+        n_draws = len(self.methods[self.best].accuracy)
+        note = "; ± is the standard deviation over draws" * (n_draws > 1)
+        return f"{labels} shown, {hidden}, {self.classes:,} classes, {counted(n_draws, 'draw')}{note}"
 
     @property
     def table(self) -> ScoreTable:
