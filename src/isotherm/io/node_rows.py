@@ -131,14 +131,15 @@ def split_ids(table: Any, graph: Graph, name: Option) -> tuple[Sequence[Any] | N
             place = None
     if place is not None:
         title = list(columns)[place]
-        ids = listed(columns.pop(title))
+        ids = listed(columns[title])
         clear = title in ID_COLUMNS or node_places([title], ()) or type(ids[0]) is str
-        if not clear and _are_places(graph, len(ids)) and ids != list(range(len(ids))):
-            message = (
-                "rows of {name} are matched to nodes by the column {title}, not by position: drop it if it has no ids"
-            )
-            warn(FileWarning(message, name=name, title=shorten(title)))
-        return ids, columns
+        natural = not clear and _are_places(graph, len(ids))  # rows may as well go by position
+        if not natural or ids != list(range(len(ids))):
+            if natural:
+                message = "rows of {name} are matched to nodes by the column {title}, not by position"
+                warn(FileWarning(message + ": drop it if it has no ids", name=name, title=shorten(title)))
+            del columns[title]
+            return ids, columns
     with muted(LabelWarning):
         found = index_of_nodes(table, graph, name.name)
     if found is None and not _are_places(graph, len(listed(next(iter(columns.values()), ())))):
