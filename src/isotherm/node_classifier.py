@@ -211,7 +211,8 @@ class NodeClassifier(GraphClassifier):
         if features is None and (evidence is None or isinstance(evidence, str | Evidence)):  # as by default
             return None
         reason = why_heat_alone(seeds)
-        raise ParameterError(f"features and evidence cannot be used here, since {reason}: leave them out")
+        message = "{features} and {evidence} cannot be used here, since {reason}: leave them out"
+        raise ParameterError(message, features=Option("features"), evidence=Option("evidence"), reason=reason)
 
     def _evidence_for(self, seeds: Seeds, features: Any = None) -> Evidence | None:
         fit, evidence = self._fitted, self.fitted_.evidence

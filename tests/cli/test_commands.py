@@ -176,6 +176,13 @@ def test_help_fits_into_a_terminal(run: Run, name: str, flag: str, monkeypatch: 
     assert [pair for pair in pairwise(lines) if pair == ("", "")] == []
 
 
+def test_an_unknown_command_is_answered_with_the_others(run: Run) -> None:
+    outcome = run("clasify")
+    assert outcome.status == 2
+    assert "did you mean classify; available commands: classify, " in outcome.err
+    assert " and others; see isotherm --help" in outcome.err
+
+
 def test_completion_is_installed(tmp_path: Path) -> None:
     outcome = command("--install-completion", folder=tmp_path, HOME=str(tmp_path), SHELL="/bin/bash")
     assert outcome.status == 0, outcome.err

@@ -92,7 +92,16 @@ def test_structure_is_chosen_by_name(run: Run) -> None:
     [
         ("classify", ["--features", "items.csv", "--vectors"], "--features is for the nodes of a graph"),
         ("classify", ["--features", "lost.csv"], "lost.csv"),
-        ("classify", ["--features", "items.csv", "--text", "title"], "items.csv has no column named 'title' for text"),
+        (
+            "classify",
+            ["--features", "items.csv", "--multi-label"],
+            "--features and --evidence cannot be used here, since nodes may have several labels",
+        ),
+        (
+            "classify",
+            ["--features", "items.csv", "--text", "title"],
+            "items.csv has no column named 'title' for --text",
+        ),
         (
             "classify",
             ["--features", "items.csv", "--rule", "centered"],

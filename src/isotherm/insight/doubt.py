@@ -136,7 +136,7 @@ def doubtful_seeds(
 
 def _check(fit: Fit, k: Any) -> None:
     """Refuse fits without hidden seeds, and an invalid number of seeds."""
-    fit.one_label("doubtful_seeds")
+    fit.one_label(Option("doubtful_seeds"))
     fit.need_hidden_seeds("doubtful seeds")
     if k is not None and (isinstance(k, bool) or not isinstance(k, Integral)):
         raise TypeError(f"k={k!r}, but it must be an integer or None")

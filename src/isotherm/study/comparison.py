@@ -270,7 +270,8 @@ def _check_labels(known: int, classes: int, fraction: float) -> None:
         raise ParameterError("all labels are the same: methods can be compared only where there are two classes")
     if round(fraction * known) < 2:
         found = f"{known} labels are too few to show some and hide others"
-        raise ParameterError(f"{found}: give more, or raise {{fraction}}", fraction=Option("fraction"))
+        remedy = "give more, or raise {fraction}" if known > 2 else "give more"
+        raise ParameterError(f"{found}: {remedy}", fraction=Option("fraction"))
     if round(fraction * known) >= known:
         raise ParameterError("no label is hidden to compare with: lower {fraction}", fraction=Option("fraction"))
 
