@@ -301,6 +301,14 @@ def test_missing_seeds_can_be_ignored(run: Run) -> None:
             ["edges.csv", "seeds.csv", "--undirected", "--directed"],
             ["given twice, or together with its opposite: leave"],
         ),
+        (
+            ["edges.csv", "seeds.csv", "--side", "both"],
+            ["--side both is for directed graphs: add --directed, or leave"],
+        ),
+        (
+            ["edges.csv", "seeds.csv", "--safe-cells", "-o", "x.parquet"],
+            ["--safe-cells is for csv and tsv, not for parqu"],
+        ),
         (["edges.csv", "seeds.csv", "--max-graph-memory", "much"], ["--max-graph-memory is much: give a size such as"]),
         (["edges.csv", "seeds.csv", "--json-summary", "old.csv"], ["old.csv exists", "--force"]),
         (["edges.csv", "seeds.csv", "--json-summary", "none/s.json"], ["none/s.json", "does not exist"]),
