@@ -254,6 +254,18 @@ def test_bad_seeds(kind: Kind, karate: Any, seeds: Any, message: str) -> None:
         kind().fit(karate, seeds)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_in_the_wrong_place_is_explained(kind: Kind, karate: Any) -> None:
+    edges = {"source": ["a", "b", "c"], "target": ["b", "c", "d"]}
+    for frame in (pl.DataFrame(edges), pd.DataFrame(edges)):
+        with pytest.raises(ValueError, match=r"of 3 rows and 2 columns is no adjacency .*Graph\.from_polars"):
+            kind().fit(frame, {"a": 0, "d": 1})
+    with pytest.raises(ValueError, match=r"not the shape \(2, 2\): pass {node: label}, such as dict"):
+        kind().fit(karate, pl.DataFrame({"node": [0, 33], "label": ["a", "b"]}))
+    with pytest.raises(TypeError, match=r"explain takes one node, not list: give several to explain_many\(nodes\)"):
+        kind().fit(karate, LEADERS).explain([0, 33])
+
+
 @pytest.mark.parametrize("rule", ["balanced", "relative"])
 @pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning")
 def test_clone_pickle_and_parameters(karate: Any, rule: str) -> None:
@@ -284,6 +296,10 @@ def test_a_path_is_split_in_the_middle(kind: Kind) -> None:
         ({"max_iter": 0}, "max_iter=0, but it must be at least 1"),
         ({"n_threads": 0}, "n_threads=0, but it must be at least 1"),
         ({"max_memory": 0}, "max_memory=0, but it must be a positive number of bytes"),
+        ({"tol": "x"}, "tol='x', but it must be positive"),
+        ({"max_iter": "x"}, "max_iter='x', but it must be at least 1"),
+        ({"n_threads": "x"}, "n_threads='x', but it must be at least 1"),
+        ({"max_memory": "x"}, "max_memory='x', but it must be a positive number of bytes"),
     ],
 )
 @pytest.mark.parametrize("kind", KINDS)

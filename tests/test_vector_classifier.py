@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
@@ -172,6 +173,43 @@ def test_a_series_follows_the_index_of_the_table() -> None:
     assert clf.feature_names_in_.tolist() == ["a"]
     by_order = pd.Series(["low", None, None, "high"], index=[5, 6, 7, 8])
     assert iso.VectorClassifier(k=1).fit(X.to_numpy(), by_order).labels_.tolist() == ["low", "low", "high", "high"]
+
+
+def test_rows_of_a_data_frame_have_the_ids_of_its_index() -> None:
+    X = pd.DataFrame([[0, 0], [0, 1], [1, 0], [9, 9], [9, 8], [8, 9]], index=range(1, 7))
+    clf = iso.VectorClassifier(k=2).fit(X, {3: "lo", 4: "hi"})
+    assert clf.labels_.tolist() == ["lo"] * 3 + ["hi"] * 3
+    assert clf.graph_.nodes.tolist() == list(range(1, 7))
+    assert clf.explain(6).node == 6
+    by_position = ["lo", None, None, None, None, "hi"]
+    assert iso.VectorClassifier(k=2).fit(X, by_position).labels_.tolist() == clf.labels_.tolist()
+    dates = X.set_index(pd.date_range("2026-01-01", periods=6))
+    assert iso.VectorClassifier(k=2).fit(dates, by_position).graph_.nodes.tolist() == list(range(6))
+    for table in (dates, X.set_index(pd.Index([1, 1, 2, 3, 4, 5]))):
+        with pytest.raises(ValueError, match="index of the data frame must be distinct ints or texts, since labels"):
+            iso.VectorClassifier(k=2).fit(table, {3: "lo", 4: "hi"})
+
+
+def test_a_matrix_with_names_gives_the_ids_of_the_nodes() -> None:
+    rod = np.diag([1, 1, 0.1, 1], 1)
+    names = range(1, 6)
+    matrix = pd.DataFrame(rod + rod.T, index=names, columns=[str(name) for name in names])  # as read_csv reads it
+    seeds = {1: "a", 4: "b"}
+    clf = iso.NodeClassifier().fit(matrix, seeds)
+    assert clf.graph_.nodes.tolist() == [1, 2, 3, 4, 5]
+    assert clf.labels_.tolist() == ["a", "a", "a", "b", "b"]
+    array = iso.NodeClassifier().fit(matrix, ["a", None, None, "b", None])
+    np.testing.assert_array_equal(array.labels_, clf.labels_)
+    with pytest.raises(ValueError, match="the index of the data frame and its columns must have the same ids"):
+        iso.NodeClassifier().fit(matrix.set_axis(list("abcde"), axis=1), seeds)
+
+
+def test_cross_validation_of_a_data_frame_goes_by_position() -> None:
+    X, y = load_digits(return_X_y=True, as_frame=True)
+    chosen = X.sample(300, random_state=0)
+    clf = iso.VectorClassifier(k=5)
+    found = cross_val_score(clf, chosen, y[chosen.index], cv=3)
+    np.testing.assert_array_equal(found, cross_val_score(clf, chosen.to_numpy(), y[chosen.index].to_numpy(), cv=3))
 
 
 def test_an_unreached_row_has_no_label() -> None:

@@ -3,7 +3,7 @@
 import logging
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from threading import Lock, RLock
 from time import perf_counter
@@ -318,6 +318,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc
 
         With ``top``, only the seeds with the largest shares.
         """
+        if not isinstance(node, Hashable):
+            raise TypeError(f"explain takes one node, not {type(node).__name__}: give several to explain_many(nodes)")
         return self.explain_many([node], top=top)[0]
 
     def explain_many(self, nodes: Iterable[Any], *, top: int | None = None) -> "list[Explanation]":

@@ -155,11 +155,11 @@ class NodeClassifier(GraphClassifier):
         feature_table : FeatureTable, optional
             How the columns are to be read, if not as by default.
         evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
-            Probabilities of the classes by another model, a row for each node and a column for each class, NaN where
-            it has none. Or "spectral" to go by the spectrum of the graph and the degrees of its nodes too. This is the
-            default, unless nodes times classes exceed fifty million, which gives a warning. Or "compatibility" to learn
-            besides which classes are neighbours of which, for graphs whose links join different classes. None to go by
-            heat (and features) alone.
+            Probabilities of the classes by another model, a row for each node and a column for each class, NaN where it
+            has none; the columns of a data frame are named by the classes. Or "spectral" to go by the spectrum of the
+            graph and the degrees of its nodes too. This is the default, unless nodes times classes exceed fifty
+            million, which gives a warning. Or "compatibility" to learn besides which classes are neighbours of which,
+            for graphs whose links join different classes. None to go by heat (and features) alone.
         """
         with self._turn:
             settings = self.settings
@@ -211,7 +211,8 @@ class NodeClassifier(GraphClassifier):
         if features is None and (evidence is None or isinstance(evidence, str | Evidence)):  # as by default
             return None
         reason = why_heat_alone(seeds)
-        raise ParameterError(f"features and evidence cannot be used here, since {reason}: leave them out")
+        message = "{features} and {evidence} cannot be used here, since {reason}: leave them out"
+        raise ParameterError(message, features=Option("features"), evidence=Option("evidence"), reason=reason)
 
     def _evidence_for(self, seeds: Seeds, features: Any = None) -> Evidence | None:
         fit, evidence = self._fitted, self.fitted_.evidence

@@ -104,12 +104,12 @@ def counted(number: float, noun: str) -> str:
 def size(count: int) -> str:
     """A number of bytes.
 
-    >>> size(3000), size(3 << 20), size(3 << 29)
-    ('3 kB', '3 MB', '1.5 GB')
+    >>> size(3 << 10), size(3 << 20), size(3 << 29)
+    ('3 KB', '3 MB', '1.5 GB')
     """
-    if count < 1 << 20:
-        return f"{count / 2**10:.0f} kB"
-    return f"{count / 2**30:.1f} GB" if count >= 1 << 30 else f"{count / 2**20:.0f} MB"
+    if count < 2**19:
+        return f"{count / 2**10:.0f} KB"
+    return f"{count / 2**30:.1f} GB" if count >= 2**30 else f"{count / 2**20:.0f} MB"
 
 
 def plus_minus(mean: float, deviation: float) -> str:

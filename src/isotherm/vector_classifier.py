@@ -18,6 +18,7 @@ from isotherm.graphs import Graph
 from isotherm.graphs.neighbours import Neighbours
 from isotherm.graphs.untrusted import checked_sparse
 from isotherm.labelling.fit import Fit
+from isotherm.labelling.inputs import row_ids
 from isotherm.labelling.settings import Settings
 from isotherm.node_classifier import NodeClassifier
 from isotherm.probability.evidence import AUTO, Evidence
@@ -55,7 +56,8 @@ class VectorClassifier(NodeClassifier):
     Attributes
     ----------
     graph_ : Graph
-        The rows, numbered from 0, and the edges between them.
+        The rows, and the edges between them. Rows of a data frame have the ids in its index, if these are distinct ints
+        or texts; others are numbered from 0.
     neighbours_ : Neighbours
         The neighbours of each row and their distances; it also finds the neighbours of new rows.
     transduction_ : ndarray of shape (n,)
@@ -123,7 +125,7 @@ class VectorClassifier(NodeClassifier):
         X : array, DataFrame or sparse matrix of shape (n, p)
             The table.
         y : array, Series or mapping
-            One label for each row, with -1, None or NaN where it is unknown; or ``{row number: label}``.
+            One label for each row, with -1, None or NaN where it is unknown; or ``{row id: label}``.
         evidence : {"auto", "spectral", "compatibility", None}, array, data frame or mapping
             As in :meth:`NodeClassifier.fit`, but by default the columns of the table are the evidence. None to go by
             the graph alone.
@@ -133,7 +135,7 @@ class VectorClassifier(NodeClassifier):
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
         with self._turn:
-            table = self._checked_table(X, reset=True)
+            ids, table = row_ids(X, y), self._checked_table(X, reset=True)
             self.neighbours_ = Neighbours.of(
                 table,
                 k=self.k,
@@ -146,7 +148,7 @@ class VectorClassifier(NodeClassifier):
             if features is None and isinstance(evidence, str) and evidence == AUTO:
                 evidence = Evidence.of_table(table)
             return super().fit(
-                Graph.from_neighbours(self.neighbours_),
+                Graph.from_neighbours(self.neighbours_, ids),
                 _by_row(X, y),
                 seed_weight=seed_weight,
                 features=features,

@@ -292,7 +292,22 @@ def test_missing_seeds_can_be_ignored(run: Run) -> None:
         (["edges.csv", "seeds.csv", "-o", "x.csv", "--json-summary", "-"], ["--json-summary - is now --json"]),
         (
             ["edges.csv", "seeds.csv", "--max-graph-memory", "1KB"],
-            ["edges.csv: a graph of 7 nodes", "but only 1 kB are allowed; raise --max-graph-memory"],
+            [
+                "edges.csv: a graph of 7 nodes",
+                "needs about 2 KB of memory, but only 1 KB are allowed; raise --max-graph-memory",
+            ],
+        ),
+        (
+            ["edges.csv", "seeds.csv", "--undirected", "--directed"],
+            ["given twice, or together with its opposite: leave"],
+        ),
+        (
+            ["edges.csv", "seeds.csv", "--side", "both"],
+            ["--side both is for directed graphs: add --directed, or leave"],
+        ),
+        (
+            ["edges.csv", "seeds.csv", "--safe-cells", "-o", "x.parquet"],
+            ["--safe-cells is for csv and tsv, not for parqu"],
         ),
         (["edges.csv", "seeds.csv", "--max-graph-memory", "much"], ["--max-graph-memory is much: give a size such as"]),
         (["edges.csv", "seeds.csv", "--json-summary", "old.csv"], ["old.csv exists", "--force"]),

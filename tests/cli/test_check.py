@@ -94,3 +94,9 @@ def test_what_cannot_be_done_is_refused_in_one_sentence(run: Run, arguments: tup
     outcome = run("check", *arguments)
     assert (outcome.status, outcome.out) == (2, "")
     assert sentence in outcome.err.splitlines()[-1]
+
+
+def test_seeds_with_several_labels_are_refused(run: Run) -> None:
+    outcome = run("check", "club.csv", "members.csv", "--multi-label")
+    assert outcome.status == 2
+    assert "isotherm: isotherm check is for seeds with one label each" in outcome.err

@@ -176,6 +176,24 @@ def test_help_fits_into_a_terminal(run: Run, name: str, flag: str, monkeypatch: 
     assert [pair for pair in pairwise(lines) if pair == ("", "")] == []
 
 
+def test_an_unknown_command_is_answered_with_the_others(run: Run) -> None:
+    outcome = run("clasify")
+    assert outcome.status == 2
+    assert "did you mean classify; available commands: classify, " in outcome.err
+    assert " and others; see isotherm --help" in outcome.err
+
+
+def test_the_page_of_shared_options_says_which_evaluate_has_not(run: Run) -> None:
+    page = (ROOT / "docs" / "commands" / "shared.md").read_text(encoding="utf-8")
+    start, tables = page.split("## Writing")[0].split("## Reading the graph")
+    lines = re.findall(r"^  ((?:-\w, )?--.*?)(?:  |$)", run("evaluate", "--help-all").out, re.MULTILINE)
+    taken = {option for line in lines for option in re.findall(r"--[\w-]+", line)}
+    (listed,) = re.findall(r"Not in `evaluate`: (.*?)\. It takes", start, re.DOTALL)
+    rows = [row.split("|")[1] for row in tables.splitlines() if row.startswith("| `")]
+    shared = {option for row in rows for option in re.findall(r"--[\w-]+", row)}
+    assert shared - taken == set(re.findall(r"--[\w-]+", listed))
+
+
 def test_completion_is_installed(tmp_path: Path) -> None:
     outcome = command("--install-completion", folder=tmp_path, HOME=str(tmp_path), SHELL="/bin/bash")
     assert outcome.status == 0, outcome.err

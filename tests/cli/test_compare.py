@@ -93,7 +93,7 @@ def test_nodes_without_features_are_counted(run: Run) -> None:
         ("", "", ["--plot", "x.gif"], "--plot: x.gif must end in"),
         ("", "", ["-o", "labels.csv", "--force"], "labels.csv is also an input"),
         ("", "node,label\nn0,a\nn1,a\n", [], "labels.csv: all labels are the same"),
-        ("", "node,label\nn0,a\nn1,b\n", [], "2 labels are too few to show some and hide others"),
+        ("", "node,label\nn0,a\nn1,b\n", [], "2 labels are too few to show some and hide others: give more\n"),
         ("id,x\nq,1\nr,2\n", "", ["--features", "features.csv"], "none of the 2 rows is a node of the graph"),
         ("id,x\nn0,1\nn0,2\n", "", ["--features", "features.csv", "--id", "id"], "features.csv: "),
         ("id,x\nn0,red\nn1,red\n", "", ["--features", "features.csv"], "features.csv: no column of the table can be"),

@@ -95,7 +95,7 @@ def test_kinds_in_several_files(run: Run) -> None:
         (("--edge-kind", "Art", "--rule", "centered"), "--edge-kind is for probabilities"),
         (("--edge-kind", "Art", "--estimate"), "--estimate does not know what --edge-kind takes"),
         (("--edge-kind", "Art", "--multi-label"), "cannot be weighed here, since nodes may have several labels"),
-        (("--edge-kind", "Sorte"), "no column named 'Sorte' for edge_kind"),
+        (("--edge-kind", "Sorte"), "no column named 'Sorte' for --edge-kind"),
         (("--edge-kind", "an"), "must be different columns"),
     ],
 )

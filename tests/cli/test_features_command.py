@@ -63,6 +63,22 @@ def test_the_same_as_in_python(run: Run) -> None:
     assert pl.read_csv("out.csv")["label"].to_list() == clf.labels_.tolist()
 
 
+def test_ids_in_a_parquet_file_are_found_as_in_csv(run: Run) -> None:
+    """Though they are integers there, under a name that does not tell."""
+    ends = pl.read_csv("edges.csv").select(pl.all().str.strip_prefix("n"))
+    ends.write_csv("links.csv")
+    pl.read_csv("seeds.csv").with_columns(pl.col("node").str.strip_prefix("n")).write_csv("known.csv")
+    table = pl.read_csv("items.csv").select("size", no=pl.col("item").str.strip_prefix("n").cast(int))
+    table.rename({"no": "Kunde"}).write_parquet("items.parquet")
+    outcome = run("classify", "links.csv", "known.csv", "--features", "items.parquet", "-o", "out.csv")
+    assert outcome.status == 0, outcome.err
+    assert "items.parquet: id=col 2 (Kunde)" in outcome.err
+    table.with_columns(no=pl.col("no") + 5000).rename({"no": "id"}).write_parquet("items.parquet")
+    outcome = run("classify", "links.csv", "known.csv", "--features", "items.parquet", "-o", "newer.csv")
+    assert outcome.status == 2
+    assert "choose another column of ids with --id" in outcome.err
+
+
 def test_structure_is_chosen_by_name(run: Run) -> None:
     found = {}
     for name in ("auto", "spectral", "none"):
@@ -76,7 +92,16 @@ def test_structure_is_chosen_by_name(run: Run) -> None:
     [
         ("classify", ["--features", "items.csv", "--vectors"], "--features is for the nodes of a graph"),
         ("classify", ["--features", "lost.csv"], "lost.csv"),
-        ("classify", ["--features", "items.csv", "--text", "title"], "items.csv has no column named 'title' for text"),
+        (
+            "classify",
+            ["--features", "items.csv", "--multi-label"],
+            "--features and --evidence cannot be used here, since nodes may have several labels",
+        ),
+        (
+            "classify",
+            ["--features", "items.csv", "--text", "title"],
+            "items.csv has no column named 'title' for --text",
+        ),
         (
             "classify",
             ["--features", "items.csv", "--rule", "centered"],

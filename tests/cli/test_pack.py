@@ -111,5 +111,5 @@ def test_an_estimate_labels_nothing(run: Run) -> None:
     assert run("pack", "edges.csv", "-o", "graph.iso", "-q").status == 0
     outcome = run("classify", "graph.iso", "seeds.csv", "-o", "labels.csv", "--estimate")
     assert outcome.status == 0, outcome.err
-    assert outcome.out.startswith("7 nodes, 8 edges, 2 classes: about 150 MB of memory, 1 kB mapped, and ")
+    assert outcome.out.startswith("7 nodes, 8 edges, 2 classes: about 150 MB of memory, 1 KB mapped, and ")
     assert not Path("labels.csv").exists()

@@ -10,6 +10,7 @@ import pytest
 from commands import EDGES, Run, runner
 
 import isotherm as iso
+from isotherm.labelling.rules import RULES
 
 pytestmark = pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning", "ignore::isotherm.RareClassWarning")
 
@@ -310,3 +311,21 @@ def test_evaluate_scores_the_rules_that_were_asked_for(run: Run) -> None:
     assert both.status == 2
     against = run("evaluate", "edges.csv", "labels.csv", *drawn, "--no-confidence")
     assert "--no-confidence and --rule balanced contradict each other" in against.err
+
+
+def test_evaluate_without_confidence_and_with_certain_labels(run: Run) -> None:
+    Path("labels.csv").write_text("node,label\nann,tea\nbob,tea\ncat,tea\ndan,coffee\neve,coffee\nfay,coffee\n")
+    drawn = ["edges.csv", "labels.csv", "--fraction", "0.5", "--policy", "balanced", "--runs", "2", "-q", "--json"]
+    outcome = run("evaluate", *drawn, "--no-confidence")
+    assert outcome.status == 0, outcome.err
+    rules = json.loads(outcome.out)["rules"]
+    assert list(rules) == [*RULES]
+    assert rules["centered"]["calibration_error"] == [None, None]
+    for more in (["--no-confidence"], ["--stop", "labels", "--solver", "cg"]):
+        outcome = run("evaluate", *drawn, "--rule", "centered", *more)
+        assert outcome.status == 0, outcome.err
+        assert list(json.loads(outcome.out)["rules"]) == ["centered"]
+    assert "name it, such as --rule centered" in run("evaluate", *drawn, "--stop", "labels").err
+    assert (
+        "--rule balanced goes by probabilities" in run("evaluate", *drawn, "--stop", "labels", "--rule", "balanced").err
+    )

@@ -42,6 +42,17 @@ def test_rows_get_the_labels_of_the_classifier(run: Run, table: pl.DataFrame) ->
     assert (found["label"] == pl.Series(["left" if i % 2 else "right" for i in range(60)])).all()
 
 
+@pytest.mark.parametrize("command", ["classify", "suggest", "check"])
+def test_an_array_has_none_of_the_seeds(run: Run, table: pl.DataFrame, command: str) -> None:
+    np.save("table.npy", table.select("x", "y", "z").to_numpy())
+    outcome = run(command, "--vectors", "table.npy", "known.csv")
+    assert outcome.status == 2
+    assert outcome.err.startswith(
+        "isotherm: known.csv: none of the 12 seeds is in the graph: col 1 (node) has ids such"
+    )
+    assert "choose other columns with --node" in outcome.err
+
+
 def test_the_accuracy_on_hidden_seeds_stands_beside_that_of_logistic_regression(run: Run, table: pl.DataFrame) -> None:
     outcome = run("classify", "--vectors", "table.csv", "known.csv", "-o", "out.csv")
     assert "accuracy 1.000, by logistic regression alone at its best 1.000 (12 seeds hidden in turn)" in outcome.err

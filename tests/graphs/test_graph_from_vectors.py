@@ -174,7 +174,7 @@ def test_a_hub_keeps_all_its_edges() -> None:
     ("more", "message"),
     [
         ({"k": 0}, "k=0, but a row needs at least 1 neighbour"),
-        ({"k": 2.5}, r"k=2\.5"),
+        ({"k": 2.5}, r"k=2\.5, but it must be a whole number"),
         ({"metric": "manhattan"}, "metric='manhattan' is unknown: choose 'euclidean' or 'cosine'"),
         ({"weights": "binary"}, "weights='binary' is unknown"),
         ({"recall": 0.0}, r"recall=0\.0, but it is a share"),

@@ -118,6 +118,15 @@ def test_the_only_seed_of_a_class_and_unreached_seeds_are_not_judged() -> None:
     assert "2 could not be judged" in found.title
 
 
+@quiet
+@pytest.mark.filterwarnings("ignore::isotherm.LabelWarning")
+def test_seeds_of_one_class_cannot_be_judged() -> None:
+    graph = iso.Graph.from_edges(list("abcd"), list("bcde"))
+    found = iso.NodeClassifier().fit(graph, {"a": "x", "c": "x", "e": "x"}).doubtful_seeds(10)
+    assert (found.n_judged, found.n_wrong, len(found.seed)) == (0, 0, 0)
+    assert str(found) == "none of 3 seeds could be judged"
+
+
 def test_text_and_html_show_the_first_rows() -> None:
     graph, truth = blocks()
     labels, _ = flipped(truth, wrong=30)

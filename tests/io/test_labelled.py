@@ -94,6 +94,22 @@ def test_errors_name_the_parameters_of_this_call(
         read_labelled(folder / "edges.csv", write(folder / "s.csv", content), **options)
 
 
+@pytest.mark.parametrize(
+    ("edges", "ids", "way"),
+    [
+        ("1,2\n2,3", ["001", "003", "x"], "leading zeros"),
+        ("001,002\n002,003", ["1", "3"], "leading zeros"),
+        ("1,2\n2,3", ["1.0", "3.0"], "a final .0"),
+        ("ann,bob\nbob,cat", ["Ann", "CAT"], "case"),
+    ],
+)
+def test_ids_that_are_written_in_another_way(tmp_path: Path, edges: str, ids: list[str], way: str) -> None:
+    graph = write(tmp_path / "e.csv", f"source,target\n{edges}\n")
+    seeds = write(tmp_path / "s.csv", "node,label\n" + "".join(f"{node},{place}\n" for place, node in enumerate(ids)))
+    with pytest.raises(FileError, match=f"; most of them differ only by {way}: write ids alike in both files$"):
+        read_labelled(graph, seeds)
+
+
 def test_an_edge_that_was_read_as_a_header(folder: Path) -> None:
     edges = write(folder / "e.csv", "source,target\nann,bob\n")
     with pytest.raises(FileError, match="or read the first row of the edges as an edge, with header=False"):

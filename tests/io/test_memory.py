@@ -127,7 +127,7 @@ def test_seeds_that_do_not_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(memory, "available_memory", lambda: 1000)
     for name, content in (("s.csv", "a,x\n" * 10), ("s.jsonl", '{"node": "a", "label": "x"}\n' * 10)):
         (tmp_path / name).write_text(content)
-        with pytest.raises(FileError, match=r"the table of seeds needs about \d+ kB of memory, but only 1 kB are free"):
+        with pytest.raises(FileError, match=r"the table of seeds needs about \d KB of memory, but only 1 KB are free"):
             read_seeds(tmp_path / name)
 
 

@@ -153,7 +153,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(tmp_path: Path, monkeypatc
     found = refusal(tmp_path, "ints.parquet", "texts.parquet")
     assert "ints.parquet: ids are integers here but text in another file" in found
     monkeypatch.setattr(shutil, "disk_usage", lambda path: shutil._ntuple_diskusage(10**9, 10**9, 10))
-    assert re.search(r"packing needs about \d kB of disk, but .* has only 0 kB", refusal(tmp_path, "ints.parquet"))
+    assert re.search(r"packing needs about \d KB of disk, but .* has only 0 KB", refusal(tmp_path, "ints.parquet"))
 
 
 def test_a_node_with_too_many_edges_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import networkx as nx
 import pytest
 
 import isotherm as iso
+from isotherm.labelling.report import Report
 
 CLUB = nx.karate_club_graph()
 KNOWN = {node: CLUB.nodes[node]["club"] for node in range(0, 34, 2)}
@@ -67,3 +68,17 @@ def test_nothing_is_printed_unless_someone_listens() -> None:
     code = "import isotherm as iso; iso.DirichletClassifier().fit(iso.Graph.from_edges([0, 1], [1, 2]), {0: 0, 2: 1})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+@pytest.mark.filterwarnings("ignore::isotherm.CalibrationWarning", "ignore::isotherm.LabelWarning")
+def test_confidence_is_called_what_the_warning_calls_it() -> None:
+    graph = iso.Graph.from_edges(range(60), [*range(1, 60), 0])
+
+    def confidence(seeds: dict[int, str]) -> str:
+        return Report.of(iso.NodeClassifier().fit(graph, seeds).fitted_, "NodeClassifier", {}).facts()["confidence"]
+
+    assert confidence({node: "ab"[node > 30] for node in range(0, 60, 8)}).startswith(
+        "hardly more than a guess, from 8"
+    )
+    assert confidence({node: "ab"[node > 30] for node in range(0, 60, 2)}).startswith("calibrated on 30 held-out seeds")
+    assert confidence(dict.fromkeys(range(0, 60, 2), "a")) == "unknown: the seeds have one class only"

@@ -9,7 +9,10 @@ import pytest
 from scipy.sparse import csr_array
 
 import isotherm as iso
+from isotherm.io import FileWarning
 from isotherm.io.node_rows import read_node_features
+from isotherm.probability.evidence import read_evidence
+from isotherm.seeds.known import as_seeds
 
 IGNORED = ("UnreachedWarning", "RareClassWarning", "CalibrationWarning")
 pytestmark = [pytest.mark.filterwarnings(f"ignore::isotherm.{name}") for name in IGNORED]
@@ -82,6 +85,66 @@ def test_ids_that_are_integers_in_one_place_and_text_in_the_other() -> None:
     numbered = iso.Graph.from_edges([1, 2], [2, 3])
     found = read_node_features(pd.DataFrame({"x": [5.0, 1, 3]}, index=pd.Index([3, 1, 2])), numbered).rows
     np.testing.assert_array_equal(found[:, 0], [1, 3, 5])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, dict])
+@pytest.mark.parametrize("first", [0, 1000])
+def test_a_column_of_integers_is_matched_to_integer_ids(make: Any, first: int) -> None:
+    ids = first + np.random.default_rng(0).permutation(60)
+    graph = iso.Graph.from_edges(ids, np.roll(ids, 1), nodes=ids)
+    table = {"amount": (np.arange(60) % 7).tolist(), "Kundennummer": [*range(first, first + 60)]}
+    np.testing.assert_array_equal(read_node_features(make(table), graph).rows[:, 0], (ids - first) % 7)
+
+
+def test_integers_that_may_be_ids_or_not() -> None:
+    """Only a column that covers the nodes counts, and it is named where rows may as well be in order."""
+    order = np.random.default_rng(0).permutation(60)
+    graph = iso.Graph.from_edges(range(60), np.roll(range(60), 1), nodes=range(60))
+    with pytest.warns(
+        FileWarning, match="rows of features are matched to nodes by the column 'client', not by position: drop"
+    ):
+        rows = read_node_features(pd.DataFrame({"client": order, "x": order * 2.0}), graph).rows
+    np.testing.assert_array_equal(rows[:, 0], 2 * np.arange(60))
+    amounts = pd.DataFrame({"amount": 50 + order, "x": order % 7})
+    np.testing.assert_array_equal(read_node_features(amounts, graph).rows[:, 0], order % 7)
+    small = iso.Graph.from_edges([0, 1], [1, 2])
+    np.testing.assert_array_equal(read_node_features(pd.DataFrame({"rank": [2, 0, 1]}), small).rows[:, 0], [2, 0, 1])
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, dict])
+def test_a_table_without_ids_is_read_in_order_with_a_warning(make: Any) -> None:
+    graph = iso.Graph.from_edges(["a", "b"], ["b", "c"])
+    with pytest.warns(FileWarning, match=r"features has no node ids, .* order of graph\.nodes: give ids in a column"):
+        rows = read_node_features(make({"x": [1, 2, 3]}), graph).rows
+    np.testing.assert_array_equal(rows[:, 0], [1, 2, 3])
+    given = make({"x": [1, 2, 3], "node": graph.nodes.tolist()})
+    np.testing.assert_array_equal(read_node_features(given, graph).rows[:, 0], [1, 2, 3])
+
+
+OPINION = pd.DataFrame({"red": [0.9, 0.2, 0.1], "blue": [0.1, 0.8, 0.9], "note": ["", "x", ""]}, index=["a", "b", "c"])
+
+
+@pytest.mark.parametrize(
+    "table", [OPINION, OPINION.add_prefix("p_"), pl.DataFrame(OPINION.assign(node=["a", "b", "c"]))]
+)
+def test_columns_of_probabilities_are_found_by_their_classes(table: Any) -> None:
+    graph = iso.Graph.from_edges(["a", "b"], ["b", "c"])
+    seeds = as_seeds({"a": "red", "c": "blue"}, graph)
+    evidence = read_evidence(None, table, graph, seeds)
+    assert evidence is not None
+    assert evidence.opinion is not None
+    np.testing.assert_array_equal(evidence.opinion, [[0.1, 0.9], [0.8, 0.2], [0.9, 0.1]])
+    plain = pd.DataFrame(OPINION[["blue", "red"]].to_numpy(), index=["a", "b", "c"])
+    again = read_evidence(None, plain, graph, seeds)
+    assert again is not None
+    np.testing.assert_array_equal(again.opinion, evidence.opinion)
+
+
+def test_columns_that_are_no_classes_are_refused() -> None:
+    graph = iso.Graph.from_edges(["a", "b"], ["b", "c"])
+    wrong = OPINION[["red", "blue"]].rename(columns={"red": "RED"})
+    with pytest.raises(ValueError, match="evidence has no column for 'red', only 'RED', 'blue': name each column by"):
+        iso.NodeClassifier().fit(graph, {"a": "red", "c": "blue"}, evidence=wrong)
 
 
 def test_the_columns_that_matter_are_those_that_made_the_classes(world: Any) -> None:

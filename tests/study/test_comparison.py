@@ -12,7 +12,7 @@ import isotherm as iso
 from isotherm.paper.block_model import stochastic_block_model
 from isotherm.seeds.hiding import sample_per_class, sample_two_classes
 from isotherm.study import methods, peers
-from isotherm.study.comparison import _draws, compare
+from isotherm.study.comparison import Curve, _draws, compare
 from isotherm.study.methods import METHODS, Method
 from isotherm.study.scores import Answer, answer, score
 from isotherm.study.tasks import PROTOCOLS, Draw, Task, draw_seeds
@@ -166,6 +166,20 @@ def test_a_smaller_draw_of_the_curve_is_part_of_the_larger(task: Task) -> None:
         for small, large in zip(draws, largest, strict=True):
             assert set(small.seeds) < set(large.seeds)
             np.testing.assert_array_equal(small.scored, large.scored)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "advice"),
+    [
+        ([0.3, 0.7], [0.7, 0.75], "too few draws or labels to tell"),
+        ([0.500, 0.501], [0.503, 0.501], "more labels may not help much"),
+        ([0.50, 0.51], [0.60, 0.61], "the next one should add about as much"),
+        ([0.5], [0.5], "more labels may not help much"),
+    ],
+)
+def test_advice_follows_from_the_gain_and_its_error(before: list[float], after: list[float], advice: str) -> None:
+    scores = np.array([before, after])
+    assert advice in Curve("Isotherm", np.array([10, 20]), scores, scores).advice
 
 
 def test_a_peer_that_fails_is_left_out(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from isotherm.node_classifier import RULE_NAMES
 from isotherm.probability.evidence import EvidenceWarning
 from isotherm.seeds.encoding import encode_labels
 from isotherm.seeds.hiding import sample
+from isotherm.study.comparison import compare
 from isotherm.study.datasets import karate_club
 from isotherm.study.evaluation import evaluate
 from isotherm.study.scores import class_scores
@@ -77,6 +78,9 @@ def test_with_too_many_classes_to_keep_their_temperatures_the_scores_are_the_sam
 
 def test_bad_draws_are_explained() -> None:
     club = karate_club()
+    for study in (evaluate, compare):
+        with pytest.raises(ValueError, match="runs=0, but it must be a whole number of at least 1"):
+            study(club.graph, club.labels, runs=0)
     with pytest.raises(ValueError, match="a draw of 1 seed has only one class of 2: raise fraction"):
         evaluate(club.graph, club.labels, fraction=0.01)
     with pytest.raises(ValueError, match="no label is hidden to compare with"):

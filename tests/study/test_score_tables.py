@@ -9,7 +9,7 @@ import isotherm as iso
 from isotherm.probability.trial import reliability
 from isotherm.study import score_tables
 from isotherm.study.datasets import karate_club
-from isotherm.study.score_tables import ScoreTable, confusion_table
+from isotherm.study.score_tables import ScoreTable, confusion_table, score_cell
 from isotherm.study.scores import Scores
 
 
@@ -46,6 +46,15 @@ def test_scores_in_latex() -> None:
         r"\bottomrule",
         r"\end{tabular}",
     ]
+
+
+def test_one_draw_has_no_deviation() -> None:
+    assert score_cell(np.array([0.5])) == "0.500"
+    assert score_cell(np.array([0.5, 0.7])).endswith("0.100")
+    club = karate_club()
+    found = iso.evaluate(club.graph, club.labels, fraction=0.3, runs=1, rules=["centered"])
+    assert "0.000" not in found.to_latex()
+    assert "\N{PLUS-MINUS SIGN}" not in str(found)
 
 
 def test_an_evaluation_shows_itself() -> None:

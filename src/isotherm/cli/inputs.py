@@ -85,12 +85,15 @@ class Files(NamedTuple):
         return "\n".join(f"{name}: {layout}" for name, layout in self.layouts.items())
 
 
-def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: bool = False) -> Files:
+def read_files(
+    edges: str, labels: str, fitting: Fitting, job: Job, *, unread: bool = False, rules: Sequence[str] = ()
+) -> Files:
     """Read a graph, or a table whose rows become nodes, and labels of its nodes from one or more files.
 
-    With ``unread``, the graph must be a packed one; it is left for workers to read.
+    With ``unread``, the graph must be a packed one; it is left for workers to read. ``rules`` are those that are
+    scored, if it is not the one of the options that decides.
     """
-    check_options(fitting)
+    check_options(fitting, rules)
     reading, table = fitting.reading, fitting.table
     with job.stage("reading") as bar, hidden_panics():
         from isotherm.io.labelled import match_labels, read_labels
@@ -100,6 +103,9 @@ def read_files(edges: str, labels: str, fitting: Fitting, job: Job, *, unread: b
             options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
             labels_files = read_labels([labels, *reading.more_seeds], options, others=[edges, *reading.more_edges])
         graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
+        if fitting.solving.side in ("both", "source") and not graph_file.graph.directed:
+            side = f"--side {fitting.solving.side}"
+            raise UsageError(f"{side} is for directed graphs: add --directed, or {leave_out('side')}")
         if vectors is not None and table.features is not None:
             raise UsageError(f"{_name(edges)} has features of its nodes already: {leave_out('features')}")
         features = read_features(table, graph_file.graph, reading)
@@ -303,11 +309,11 @@ def inputs_of(fitting: Fitting) -> list[str]:
     return [*fitting.reading.more_seeds, *fitting.reading.more_edges, *fitting.table.inputs]
 
 
-def check_options(fitting: Fitting) -> None:
-    """Refuse options that would have no effect without another one."""
+def check_options(fitting: Fitting, rules: Sequence[str] = ()) -> None:
+    """Refuse options that would have no effect without another one; several ``rules`` may be scored."""
     from isotherm.labelling.rules import DECISIONS
 
-    by_probability = fitting.rule in DECISIONS
+    by_probability = DECISIONS.keys() >= {*rules, *[fitting.rule] * (not rules)}
     needs = {
         "threshold": ("--multi-label", fitting.kinds.multi_label),
         "open_share": ("--stop labels", fitting.solving.stop == "labels"),
@@ -318,11 +324,14 @@ def check_options(fitting: Fitting) -> None:
         other, given = needs.get(name, ("", True))
         if not given:
             raise UsageError(f"{option_name(name)} is for {other}: add that, or {leave_out(name)}")
-        if name in ("class_weight", "class_sizes", "features", "evidence", "edge_kind") and not by_probability:
+        if (
+            name in ("class_weight", "class_sizes", "features", "evidence", "edge_kind")
+            and fitting.rule not in DECISIONS
+        ):
             why = f"is for probabilities, and --rule {fitting.rule} goes by temperatures alone"
             raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule balanced")
         if name in ("stop", "open_share", "no_confidence") and by_probability:
-            why = f"is for rules on temperatures, and --rule {fitting.rule} goes by probabilities"
+            why = f"is for rules on temperatures, and --rule {(*rules, fitting.rule)[0]} goes by probabilities"
             raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule centered")
 
 

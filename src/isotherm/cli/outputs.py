@@ -26,6 +26,17 @@ def check_table(output: str | None, sources: Iterable[str], table: TableFormat |
         check_apart(output, sources)
         with usage_errors(OUTPUT):
             check_output(output, force=table.force, format=table.output_format)
+            _check_safe(output, table)
+
+
+def _check_safe(output: str, table: TableFormat | ScoreOutput) -> None:
+    """Refuse an option about text cells for a file that has none."""
+    from isotherm.io.output import output_format
+
+    if isinstance(table, TableFormat) and table.safe_cells:
+        name = "parquet" if output.endswith("/") else output_format(output, table.output_format).name
+        if name not in ("csv", "tsv"):
+            raise UsageError(f"--safe-cells is for csv and tsv, not for {name}: {leave_out('safe_cells')}")
 
 
 def check_apart(target: str, sources: Iterable[str]) -> None:
@@ -137,6 +148,7 @@ def _check_result_files(results: Results, sources: Sequence[str]) -> None:
             check_target(results.output, force=results.force)
         else:
             check_output(results.output, force=results.force, format=results.output_format)
+            _check_safe(results.output, results)
         if results.json_summary is not None:
             check_target(results.json_summary, force=results.force)
         if results.save is not None:

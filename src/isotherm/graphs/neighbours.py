@@ -254,7 +254,9 @@ def _relative(distances: Doubles, reach: Doubles) -> Doubles:
 
 
 def _check(k: Any, weights: str | None, recall: float) -> None:
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, int | np.integer):
+        raise ParameterError("{k}, but it must be a whole number", k=Option("k", k))
+    if k < 1:
         raise ParameterError("{k}, but a row needs at least 1 neighbour", k=Option("k", k))
     if weights not in WEIGHTS:
         message = f"{{weights}} is unknown: choose {', '.join(map(repr, WEIGHTS))}"

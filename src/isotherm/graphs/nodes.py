@@ -37,6 +37,18 @@ def node_ids(values: Any, name: str) -> Ids:
     return array if array.dtype == object else np.fromiter(items, dtype=object)
 
 
+def frame_ids(frame: Any) -> Ids | None:
+    """The ids in the index of a data frame of pandas, None unless they are distinct ints or texts.
+
+    >>> import pandas as pd
+    >>> frame_ids(pd.DataFrame({"x": [0.5, 1]}, index=[7, 3]))
+    array([7, 3])
+    """
+    ids = node_ids(frame.index.tolist(), "index")
+    plain = ids.dtype == np.int64 or all(type(each) is str for each in ids)
+    return ids if plain and frame.index.is_unique else None
+
+
 def number_ends(ends: Ids, nodes: Ids | None) -> tuple[Ids, NDArray[np.int64]]:
     """The nodes, in the given order or by first appearance, and the positions (m, 2) of the ends of each edge."""
     listed = np.empty(0, dtype=np.int64) if nodes is None else distinct_ids(nodes)

@@ -44,7 +44,7 @@ class DoubtfulSeeds(Columns):
         The probability that the given label is wrong.
     n_seeds, n_judged : int
         The number of seeds, and of those that could be judged. The others are each the only one of its class, or
-        nothing is known about them without their own label.
+        all seeds have the same class, or nothing is known about them without their own label.
     n_wrong : int
         The number of seeds, also of those that are not in the table, for which another class is more probable.
 
@@ -78,6 +78,8 @@ class DoubtfulSeeds(Columns):
     @property
     def title(self) -> str:
         """How many labels look wrong, and how many could not be judged."""
+        if not self.n_judged:
+            return f"none of {counted(self.n_seeds, 'seed')} could be judged"
         found = f"{self.n_wrong:,} of {counted(self.n_seeds, 'seed')} look{'s' * (self.n_wrong == 1)} wrong"
         left = self.n_seeds - self.n_judged
         return found + (f" ({left:,} could not be judged)" if left else "")
@@ -113,7 +115,7 @@ def doubtful_seeds(
     """The seeds whose given labels look wrong, the most doubtful first."""
     _check(fit, k)
     trial, seeds = whole_trial(fit, evidence), fit.seeds
-    judged = np.flatnonzero(trial.known)
+    judged = np.flatnonzero(trial.known & (seeds.n_classes > 1))  # with one class, no label can be wrong
     codes, chances = trial.codes[judged], trial.probabilities[judged]
     own, guesses = chances[np.arange(len(codes)), codes], best_codes(chances, fit.options.threads)
     order = np.lexsort((trial.nodes[judged], own))
@@ -134,7 +136,7 @@ def doubtful_seeds(
 
 def _check(fit: Fit, k: Any) -> None:
     """Refuse fits without hidden seeds, and an invalid number of seeds."""
-    fit.one_label("doubtful_seeds")
+    fit.one_label(Option("doubtful_seeds"))
     fit.need_hidden_seeds("doubtful seeds")
     if k is not None and (isinstance(k, bool) or not isinstance(k, Integral)):
         raise TypeError(f"k={k!r}, but it must be an integer or None")

@@ -405,9 +405,11 @@ class _Table:
         if isinstance(pick, int) or (pick.isascii() and pick.isdigit()):
             if 1 <= int(pick) <= len(names):
                 return int(pick) - 1
-            raise FileError(f"{self.path} has no column {pick} for {role}: it has {self._counted()}, numbered from 1")
+            message = "{path} has no column {pick} for {role}: it has {count}, numbered from 1"
+            raise FileError(message, path=self.path, pick=pick, role=Option(role), count=self._counted())
         there = f"there are {self._shown()}" if not self.bare else "it has no header, so give a number from 1"
-        raise FileError(f"{self.path} has no column named {shorten(pick)} for {role}: {there}")
+        message = "{path} has no column named {pick} for {role}: {there}"
+        raise FileError(message, path=self.path, pick=shorten(pick), role=Option(role), there=there)
 
     def pair(
         self,

@@ -6,7 +6,7 @@ whether the wrong column was read. So both files are read before anything is dec
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -25,6 +25,13 @@ from isotherm.io.streams import Input, Progress
 from isotherm.seeds import Seeds, as_seeds
 
 SHARED = ("delimiter", "header", "format", "encoding")  # parameters that edges and labels both have
+
+SPELLINGS: dict[str, Callable[[str], str]] = {
+    "leading zeros": lambda text: text.lstrip("0"),
+    "a final .0": lambda text: text.removesuffix(".0"),
+    "case": str.casefold,
+}
+MOST_COMPARED = 1_000_000  # nodes
 
 LOGGER = logging.getLogger("isotherm")
 
@@ -247,12 +254,25 @@ def _none_match(read: SeedsFile, graph: GraphFile, edges: str) -> FileError:
     if "source" in roles:
         theirs = f"{roles['source']} and {roles['target']} of {edges} have"
         choice = "{node}, {source} and {target}"
-    if FORMATS[graph.layout.format].attributes:
+    if graph.layout.format in FORMATS and FORMATS[graph.layout.format].attributes:  # not an array of vectors
         choice += ", or the attribute of nodes in {edges} that has their ids with {id}"
     found = f"{ours}, but {theirs} ids such as {', '.join(map(shorten, graph.graph.nodes[:1].tolist()))}"
-    message = f"{{path}}: {number} in the graph: {{found}}; choose other columns with {choice}{{hint}}"
+    remedy = f"choose other columns with {choice}"
+    if spelling := _spelling(seeds, graph.graph):
+        remedy = f"most of them differ only by {spelling}: write ids alike in both files"
+    message = f"{{path}}: {number} in the graph: {{found}}; {remedy}{{hint}}"
     choices = {name: Option(name) for name in ("node", "source", "target", "id")}
     return FileError(message, path=read.name, found=found, edges=edges, hint=_header_hint(read, graph), **choices)
+
+
+def _spelling(seeds: Iterable[Any], graph: Graph) -> str:
+    """What most seeds differ by from ids of nodes, if it is only how they are written."""
+    wanted, nodes = ([str(each) for each in ids] for ids in (seeds, graph.nodes[:MOST_COMPARED].tolist()))
+    for name, alike in SPELLINGS.items():
+        known = set(map(alike, nodes))
+        if 2 * sum(alike(each) in known for each in wanted) > len(wanted):
+            return name
+    return ""
 
 
 def _header_hint(read: SeedsFile, graph: GraphFile) -> Worded | str:

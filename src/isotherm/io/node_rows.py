@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from isotherm.errors import Option, ParameterError, warn
+from isotherm.errors import Option, ParameterError, muted, warn
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import checked_sparse
 from isotherm.io.columns import Names, is_index_name, node_places
 from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.feature_table import FeatureTable, as_array, columns_of
-from isotherm.seeds.encoding import index_of_nodes
+from isotherm.io.feature_table import NUMBERED, FeatureTable, as_array, columns_of
+from isotherm.seeds.encoding import LabelWarning, index_of_nodes
 
 ID_COLUMNS = ("node", "id", "node_id")  # names of the column of node ids, whatever it holds
 
@@ -58,7 +58,10 @@ def matched_rows(ids: Collection[Any], texts: Mapping[str, int]) -> Matched:
 
 
 def id_place(names: Names, columns: Sequence[Any], graph: Graph | None, *, taken: set[int | None]) -> int | None:
-    """The column of ids: the one with the most nodes, of those whose name tells it or that are texts; None if none."""
+    """The column of ids: the one with the most nodes, of those whose name tells it or that are texts; None if none.
+
+    Else it is a column of integers that number the nodes.
+    """
     numbered = [place for place, name in enumerate(names) if is_index_name(name)]
     likely = [place for place in (*node_places(names, taken), *numbered) if _all_differ(columns[place], (str, int))]
     if graph is None:
@@ -68,7 +71,22 @@ def id_place(names: Names, columns: Sequence[Any], graph: Graph | None, *, taken
     counts = {place: len(matched_rows(listed(columns[place]), known).rows) for place in (*likely, *texts)}
     best = max(counts, key=counts.__getitem__, default=None)
     found = best is not None and (counts[best] > 0 if best in likely else 2 * counts[best] > len(columns[best]))
-    return best if found else next(iter(likely), None)
+    if found:
+        return best
+    free = (place for place in range(len(names)) if place not in taken and place not in likely)
+    numbers = (place for place in free if _number_nodes(columns[place], known))
+    return next(numbers, next(iter(likely), None))
+
+
+def _number_nodes(column: Any, texts: Mapping[str, int]) -> bool:
+    """Whether integers are ids of nodes: of all nodes, or of most and of nothing else.
+
+    Integers below 20 alone may as well be ranks or counts.
+    """
+    if not _all_differ(column, (int,)) or max(ids := listed(column)) < NUMBERED - 1:
+        return False
+    found = len(matched_rows(ids, texts).rows)
+    return found == len(texts) or (found == len(ids) and 2 * found > len(texts))
 
 
 def _all_differ(column: Any, kinds: tuple[type, ...]) -> bool:
@@ -112,8 +130,28 @@ def split_ids(table: Any, graph: Graph, name: Option) -> tuple[Sequence[Any] | N
         if place is not None and not _any_node(list(columns.values())[place], graph):
             place = None
     if place is not None:
-        return listed(columns.pop(list(columns)[place])), columns
-    return index_of_nodes(table, graph, name.name), columns
+        title = list(columns)[place]
+        ids = listed(columns[title])
+        clear = title in ID_COLUMNS or node_places([title], ()) or type(ids[0]) is str
+        natural = not clear and _are_places(graph, len(ids))  # rows may as well go by position
+        if not natural or ids != list(range(len(ids))):
+            if natural:
+                message = "rows of {name} are matched to nodes by the column {title}, not by position"
+                warn(FileWarning(message + ": drop it if it has no ids", name=name, title=shorten(title)))
+            del columns[title]
+            return ids, columns
+    with muted(LabelWarning):
+        found = index_of_nodes(table, graph, name.name)
+    if found is None and not _are_places(graph, len(listed(next(iter(columns.values()), ())))):
+        message = "{name} has no node ids, so its rows are read in the order of graph.nodes: {remedy}"
+        remedy = "give ids in a column named node (graph.nodes itself, if the rows are in that order)"
+        warn(FileWarning(message, name=name, remedy=remedy))
+    return found, columns
+
+
+def _are_places(graph: Graph, length: int) -> bool:
+    """Whether the ids of the first nodes are 0, 1, 2, ..., as rows are numbered."""
+    return np.array_equal(graph.nodes[:length], np.arange(length))
 
 
 def _any_node(column: Any, graph: Graph) -> bool:
@@ -154,7 +192,8 @@ def chosen_rows(ids: Sequence[Any], graph: Graph, name: Any) -> Matched:
         )
         node, first = (shorten(each[0]) if len(each) else "none" for each in (graph.nodes[:1].tolist(), list(ids)))
         facts = {"name": name, "count": f"{len(ids):,}", "node": node, "id": first}
-        raise ParameterError(message + "; choose another column of ids", **facts)
+        option = "" if isinstance(name, Option) else Option(" with id")
+        raise ParameterError(message + "; choose another column of ids{option}", option=option, **facts)
     nodes, counts = np.unique(found.places, return_counts=True)
     if counts.max() > 1:
         twice = shorten(graph.nodes[nodes[counts.argmax()]])

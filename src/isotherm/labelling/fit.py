@@ -234,13 +234,12 @@ class Fit:
         chances, factors = self.chances, present.factors
         return OneLabel(present.solution, self.seeds, chances=chances, decision=decision, factors=factors)
 
-    def one_label(self, name: str) -> OneLabel:
+    def one_label(self, name: str | Option) -> OneLabel:
         """The outcome, for an attribute of this name that needs one label per node and all scores."""
-        self.outcome.need_all(name)
+        self.outcome.need_all(str(name))
         if isinstance(self.outcome, LabelSets):
-            raise ParameterError(
-                f"{name} is for seeds with one label each: hide some labels to see how well others are found"
-            )
+            message = "{name} is for seeds with one label each: hide some labels to see how well others are found"
+            raise ParameterError(message, name=name)
         return self.outcome
 
     @cached_property

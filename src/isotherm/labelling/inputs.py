@@ -6,6 +6,7 @@ request with the whole graph and the list of nodes, so that only labels are hidd
 """
 
 import sys
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, Self
 
@@ -16,6 +17,7 @@ from sklearn.utils.validation import check_non_negative, column_or_1d, validate_
 from isotherm.arrays import Ints, Mask
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.graphs import Graph, as_graph
+from isotherm.graphs.nodes import Ids, frame_ids
 from isotherm.graphs.other_libraries import is_igraph, is_networkx, node_attribute
 from isotherm.graphs.untrusted import checked_sparse
 from isotherm.seeds.encoding import Labels, decode_labels, encode_labels, has_index, is_unknown
@@ -32,7 +34,8 @@ def graph_and_labels(estimator: Any, X: Any, y: Any, weight: Any) -> tuple[Graph
         return X.graph, *X.placed(y, weight)
     if isinstance(y, str):
         y = node_attribute(X, y)
-    graph = as_graph(checked_matrix(estimator, X))
+    matrix = checked_matrix(estimator, X)
+    graph = Graph.from_scipy(matrix, nodes=row_ids(X, y, square=True)) if has_index(X) else as_graph(matrix)
     if not isinstance(X, Graph):
         check_whole(y)
     if graph.n_rows is not None and isinstance(y, tuple):
@@ -44,10 +47,31 @@ def graph_and_labels(estimator: Any, X: Any, y: Any, weight: Any) -> tuple[Graph
     return graph, y, weight
 
 
+def row_ids(X: Any, labels: Any, *, square: bool = False) -> Ids | None:
+    """The ids in the index of a data frame of pandas, whose columns have them too if it is a square matrix.
+
+    None if rows are numbered. That is also for an index that cannot be ids, unless labels are given by id.
+    """
+    if not has_index(X) or X.index.tolist() == list(range(len(X))):
+        return None
+    alike = not square or list(map(str, X.index)) == list(map(str, X.columns))
+    ids = frame_ids(X) if alike else None
+    if ids is None and isinstance(labels, Mapping):
+        why = "must be distinct ints or texts" if alike else "and its columns must have the same ids"
+        remedy = "change it, or drop it with reset_index(drop=True) if labels are by row number"
+        raise ValueError(f"the index of the data frame {why}, since labels are by node id: {remedy}")
+    return ids
+
+
 def checked_matrix(estimator: Any, X: Any, *, reset: bool = True) -> Any:
     """Validate a matrix as scikit-learn does; anything else is returned unchanged."""
     if not (issparse(X) or isinstance(X, list) or hasattr(X, "__array__")):
         return X
+    if reset and hasattr(X, "columns") and X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"a data frame of {X.shape[0]} rows and {X.shape[1]} columns is no adjacency matrix: edges are read by "
+            "Graph.from_pandas or Graph.from_polars, and a rectangular matrix by Graph.from_biadjacency"
+        )
     if issparse(X):
         X = checked_sparse(X)
     formats = ("csr", "csc", "coo")

@@ -9,6 +9,8 @@ import numpy as np
 
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.outcomes import OneLabel
+from isotherm.probability.calibration import TOO_FEW
+from isotherm.tables import counted
 
 LOGGER = logging.getLogger("isotherm")
 
@@ -96,9 +98,12 @@ class Report:
             weights = ", ".join(f"{name} {weight:.2f}" for name, weight in self.experts.items())
             found = "usual weights: no seed can be hidden" if self.held_out == 0 else "weights found by held-out seeds"
             rows["evidence"] = f"{weights} ({found})"
-        if self.held_out:
+        if self.held_out is not None and self.classes == 1:
+            rows["confidence"] = "unknown: the seeds have one class only"
+        elif self.held_out:
             error = "" if self.calibration_error is None else f", expected error {self.calibration_error:.2f}"
-            rows["confidence"] = f"calibrated on {self.held_out:,} held-out seeds{error}"
+            how = "hardly more than a guess, from" if self.held_out < TOO_FEW else "calibrated on"
+            rows["confidence"] = f"{how} {counted(self.held_out, 'held-out seed')}{error}"
         elif self.held_out == 0:
             rows["confidence"] = "a guess by usual weights: no seed can be hidden"
         return rows

@@ -105,7 +105,7 @@ class Settings:
         if isinstance(threshold, str):
             _check("threshold", threshold, threshold == "auto", "'auto', None or a number")
         elif threshold is not None:
-            _check("threshold", threshold, 0 <= threshold < 1, "at least 0 and below 1")
+            _check("threshold", threshold, _is_number(threshold) and 0 <= threshold < 1, "at least 0 and below 1")
         tol, max_iter, threads = solving.tol, solving.max_iter, solving.threads
         if tol is None and max_iter is None:
             raise ParameterError(
@@ -113,13 +113,20 @@ class Settings:
                 tol=Option("tol", None),
                 max_iter=Option("max_iter"),
             )
-        _check("tol", tol, tol is None or tol > 0, "positive, or None for exactly max_iter iterations")
-        _check("open_share", self.open_share, 0 <= self.open_share < 1, "at least 0 and below 1")
         _check(
-            "max_memory", self.max_memory, self.max_memory is None or self.max_memory > 0, "a positive number of bytes"
+            "tol",
+            tol,
+            tol is None or (_is_number(tol) and tol > 0),
+            "positive, or None for exactly max_iter iterations",
         )
-        _check("max_iter", max_iter, max_iter is None or max_iter >= 1, "at least 1")
-        _check("n_threads", threads, threads is None or threads >= 1, "at least 1, or None for all cores")
+        share, memory = self.open_share, self.max_memory
+        _check("open_share", share, _is_number(share) and 0 <= share < 1, "at least 0 and below 1")
+        _check(
+            "max_memory", memory, memory is None or (_is_number(memory) and memory > 0), "a positive number of bytes"
+        )
+        _check("max_iter", max_iter, max_iter is None or (_is_number(max_iter) and max_iter >= 1), "at least 1")
+        enough = threads is None or (_is_number(threads) and threads >= 1)
+        _check("n_threads", threads, enough, "at least 1, or None for all cores")
 
 
 def _check_by_label(name: str, given: Any, most: float, numbers: str) -> None:
@@ -153,8 +160,12 @@ def _one_of(names: Iterable[Any]) -> str:
     return f"one of {', '.join(map(repr, names))}"
 
 
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number)
+
+
 def _is_positive(weight: Any) -> bool:
-    return isinstance(weight, int | float | np.number) and not isinstance(weight, bool) and 0 < float(weight) < math.inf
+    return _is_number(weight) and not isinstance(weight, bool) and 0 < float(weight) < math.inf
 
 
 def _check(name: str, value: Any, valid: bool, wanted: str) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from isotherm.io.feature_table import FeatureTable
 
 AUTO, SPECTRAL, COMPATIBILITY = "auto", "spectral", "compatibility"
+UNNAMED = ("{}", "column_{}")  # how pandas and polars name the columns of an array
 MOST_ODDS = 50_000_000  # nodes times classes; beyond, structure and the columns of a table are left out by default
 
 
@@ -109,20 +110,20 @@ def _warn_about_size(message: str) -> None:
 
 
 def _read_opinion(evidence: Any, graph: Graph, seeds: Seeds) -> Doubles:
-    """Probabilities of the classes, with columns in their order; a data frame may name the classes."""
+    """Probabilities of the classes, with columns in their order; a data frame must name the classes."""
     from isotherm.io.node_rows import chosen_rows, placed, split_ids, spread
 
     labels, name = seeds.classes.tolist(), Option("evidence")
     ids, content = split_ids(evidence, graph, name)
-    texts = list(content) if isinstance(content, Mapping) else []
-    found = _probabilities(list(content.values()) if texts else content, by_column=bool(texts))
+    by_column = isinstance(content, Mapping)
+    if by_column:
+        content = [content[each] for each in _class_names(list(content), labels)]
+    found = _probabilities(content, by_column=by_column)
     if ids is None:
         found = placed(found, graph, name, np.nan)
     else:
         rows, places = chosen_rows(ids, graph, name)
         found = spread(found[rows], places, graph.n_nodes, np.nan)
-    if set(map(str, labels)) <= set(texts):
-        found = found[:, [texts.index(str(label)) for label in labels]]
     if found.shape[1] != len(labels):
         raise ParameterError(
             "{evidence} has {columns} columns, but there are {classes} classes: give one for each: {names}",
@@ -134,6 +135,24 @@ def _read_opinion(evidence: Any, graph: Graph, seeds: Seeds) -> Doubles:
     if np.nanmin(found, initial=0) < 0 or np.isinf(found).any():
         raise ParameterError("{evidence} must be probabilities, not negative or infinite", evidence=Option("evidence"))
     return found
+
+
+def _class_names(names: list[str], labels: list[Any]) -> list[str]:
+    """The columns of the classes: named by them, such as ``fraud``, or ``p_fraud`` in our results, or not at all."""
+    if names in ([form.format(place) for place in range(len(names))] for form in UNNAMED):
+        texts = [str(label) for label in labels]
+        return texts if set(texts) <= set(names) else names
+    wanted = min(
+        ([f"{prefix}{label}" for label in labels] for prefix in ("", "p_")), key=lambda w: len({*w} - {*names})
+    )
+    if missing := [name for name in wanted if name not in names]:
+        raise ParameterError(
+            "{evidence} has no column for {missing}, only {names}: name each column by its class, or give an array",
+            evidence=Option("evidence"),
+            missing=first_few(missing, 5),
+            names=first_few(names, 5),
+        )
+    return wanted
 
 
 def _probabilities(content: Any, *, by_column: bool) -> Doubles:

@@ -44,6 +44,9 @@ def encode_labels(labels: Iterable[Any]) -> tuple[Ints, Labels]:
     if hasattr(labels, "__array__") and not hasattr(labels, "__iter__"):
         labels = np.asarray(labels)
     shape = getattr(labels, "shape", (0,))
+    if len(shape) == 2 and hasattr(labels, "columns"):
+        remedy = 'pass {node: label}, such as dict(zip(table["node"], table["label"]))'
+        raise ValueError(f"labels must have one dimension, not the shape {tuple(shape)}: {remedy}")
     if len(shape) != 1:
         raise ValueError(f"labels must have one dimension, not the shape {tuple(shape)}")
     if isinstance(labels, Mapping):

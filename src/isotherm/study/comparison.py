@@ -22,11 +22,12 @@ from isotherm.seeds.hiding import codes_of_nodes, sample_two_classes
 from isotherm.study.methods import METHODS, Method
 from isotherm.study.score_tables import ScoreReport, ScoreTable, listed, score_cell
 from isotherm.study.scores import Scores, Tally
-from isotherm.study.tasks import Draw, Task, draw_seeds
+from isotherm.study.tasks import Draw, Task, check_runs, draw_seeds
 from isotherm.tables import aligned, counted
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of fits done, and in total
 FEWER = (1 / 16, 1 / 8, 1 / 4, 1 / 2)  # shares of the shown labels, on the learning curve
+LARGE = 0.02  # macro-F1 worth more labels
 LEAST = 3  # fewest labels on the learning curve
 
 
@@ -62,7 +63,9 @@ class Curve:
             return "There are too few labels to say whether more would help."
         known = "" if math.isnan(error) else f" (standard error {100 * error:.1f})"
         found = f"The last doubling of the labels added {100 * gain:+.1f} points of macro-F1{known}"
-        if gain <= 0.005 or (not math.isnan(error) and gain < 2 * error):
+        if gain < 2 * error and gain + 2 * error > LARGE:
+            return f"{found}: these are too few draws or labels to tell whether more labels would help."
+        if gain <= 0.005 or gain < 2 * error:
             return f"{found}: more labels may not help much."
         return f"{found}; the next one should add about as much, or a little less."
 
@@ -102,8 +105,9 @@ class Comparison(ScoreReport):
     def title(self) -> str:
         """What was shown and hidden."""
         labels, hidden = counted(self.seeds, "label"), counted(self.hidden, "hidden label")
-        draws = counted(len(self.methods[self.best].accuracy), "draw")
-        return f"{labels} shown, {hidden}, {self.classes:,} classes, {draws}; ± is the standard deviation over draws"
+        n_draws = len(self.methods[self.best].accuracy)
+        note = "; ± is the standard deviation over draws" * (n_draws > 1)
+        return f"{labels} shown, {hidden}, {self.classes:,} classes, {counted(n_draws, 'draw')}{note}"
 
     @property
     def table(self) -> ScoreTable:
@@ -197,6 +201,7 @@ def compare(
     >>> found.seeds, found.hidden, found.methods["Isotherm"].accuracy.shape
     (10, 24, (2,))
     """
+    check_runs(runs)
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
     given = None if features is None else csr_array(read_node_features(features, graph).rows)
@@ -265,7 +270,8 @@ def _check_labels(known: int, classes: int, fraction: float) -> None:
         raise ParameterError("all labels are the same: methods can be compared only where there are two classes")
     if round(fraction * known) < 2:
         found = f"{known} labels are too few to show some and hide others"
-        raise ParameterError(f"{found}: give more, or raise {{fraction}}", fraction=Option("fraction"))
+        remedy = "give more, or raise {fraction}" if known > 2 else "give more"
+        raise ParameterError(f"{found}: {remedy}", fraction=Option("fraction"))
     if round(fraction * known) >= known:
         raise ParameterError("no label is hidden to compare with: lower {fraction}", fraction=Option("fraction"))
 

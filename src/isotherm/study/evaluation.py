@@ -22,7 +22,7 @@ from isotherm.seeds.hiding import codes_of_nodes, sample
 from isotherm.study.methods import by_rules, classifiers
 from isotherm.study.score_tables import ScoreReport, ScoreTable, class_table, confusion_table
 from isotherm.study.scores import Scores, Tally
-from isotherm.study.tasks import Draw, Task, draw_seeds
+from isotherm.study.tasks import Draw, Task, check_runs, draw_seeds
 from isotherm.tables import counted
 
 Progress: TypeAlias = Callable[[int, int], None]  # number of runs done, and in total
@@ -141,6 +141,7 @@ def evaluate(
     """
     rules = tuple(rules)
     estimators = classifiers(rules, parameters)
+    check_runs(runs)
     graph = as_graph(graph)
     known = Seeds.from_labels(labels, graph)
     weights = class_factors(parameters.get("class_weight"), known)

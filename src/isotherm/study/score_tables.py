@@ -160,8 +160,10 @@ def _mistakes(names: list[str], matrix: csr_array, note: str) -> str:
 
 
 def score_cell(values: Doubles) -> str:
-    """Mean and standard deviation; empty if there are no values."""
-    return "" if np.isnan(values).any() else plus_minus(float(values.mean()), float(values.std()))
+    """Mean and standard deviation, which a single value has not; empty if there are no values."""
+    if np.isnan(values).any():
+        return ""
+    return plus_minus(float(values.mean()), float(values.std())) if len(values) > 1 else f"{values.item():.3f}"
 
 
 def listed(values: Doubles) -> list[float | None]:
@@ -176,5 +178,5 @@ def _latex_line(cells: list[str]) -> str:
 def _latexscore_cell(values: Doubles, *, bold: bool) -> str:
     if np.isnan(values).any():
         return "--"
-    numbers = rf"{values.mean():.3f} \pm {values.std():.3f}"
+    numbers = f"{values.mean():.3f}" + (rf" \pm {values.std():.3f}" if len(values) > 1 else "")
     return rf"$\boldsymbol{{{numbers}}}$" if bold else f"${numbers}$"

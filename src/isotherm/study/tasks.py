@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from numbers import Integral
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from isotherm.arrays import Ints, Mask
+from isotherm.errors import Option, ParameterError
 from isotherm.graphs import Graph
 from isotherm.seeds.hiding import sample_per_class, sample_two_classes, show
 
@@ -83,6 +85,12 @@ class Draw:
     def reached(self) -> Mask:
         """(n,) nodes that are connected to a seed, without regard to directions."""
         return np.isin(self.task.components, self.task.components[self.seeds])
+
+
+def check_runs(runs: Any) -> None:
+    """Refuse a number of draws that is not at least one."""
+    if isinstance(runs, bool) or not isinstance(runs, Integral) or runs < 1:
+        raise ParameterError("{given}, but it must be a whole number of at least 1", given=Option("runs", runs))
 
 
 def draw_seeds(task: Task, protocol: Protocol, key: list[int]) -> Draw:

@@ -80,7 +80,7 @@ def evaluate(
             if given and results.fills_stdout:
                 raise UsageError(f"{option_name(name)} is for the text on standard output: {leave_out(name)}")
         rules = _rules(rule, solving)
-        files = read_files(edges, labels, fitting, job)
+        files = read_files(edges, labels, fitting, job, rules=rules)
         features = known_besides(files, fitting, job).get("features")
         connect_to_cluster(solving)
         from isotherm.study.evaluation import evaluate as evaluated
@@ -97,6 +97,7 @@ def evaluate(
                 rules=rules,
                 features=features,
                 **solving.for_classifier(),
+                **solving.for_temperatures(),
             )
         text = found.text(per_class=per_class, confusion_matrix=confusion)
         write_scores(found, draw_evaluation, results, job, layouts=str(files), text=text)
@@ -111,4 +112,9 @@ def _rules(wanted: tuple[str, ...], solving: Solving) -> tuple[str, ...]:
     for name in wanted:
         if name not in usual:
             raise UsageError(f"--no-confidence and --rule {name} contradict each other: give one of them")
-    return tuple(dict.fromkeys(wanted)) or usual
+    rules = tuple(dict.fromkeys(wanted)) or usual
+    if solving.stop == "labels" and len(rules) > 1:
+        raise UsageError(
+            "--stop labels stops when the labels of one rule are certain: name it, such as --rule centered"
+        )
+    return rules

@@ -16,6 +16,7 @@ Spellings: TypeAlias = Mapping[Option, str]
 
 COMMON: Spellings = {
     Option("calibration", None): "--no-confidence",
+    Option("doubtful_seeds"): "isotherm check",
     Option("directed", False): "--undirected",
     Option("graph.with_nodes"): "--nodes",
     Option("header", False): "--no-header",
@@ -23,6 +24,7 @@ COMMON: Spellings = {
     Option("missing", "drop"): "--ignore-missing-seeds",
     Option("n_threads"): "--threads",
     Option("predict(unreached=...) gives them a label"): "their labels are empty",
+    Option(" with id"): " with --id",
     Option(" (isotherm.read_seeds does so with normalise_labels=True)"): ", or set --normalise-labels",
     Option("probability"): "--label-probability",
     Option("several", True): "--multi-label",
@@ -114,18 +116,26 @@ def usage_errors(spellings: Spellings = COMMON, culprit: str | None = None) -> I
 
 def usage_sentence(error: "CycloptsError") -> str:
     """What the parser found wrong with the arguments, and what to do, in one sentence."""
-    from cyclopts import CoercionError, MissingArgumentError, UnusedCliTokensError, ValidationError
+    from cyclopts import CoercionError, MissingArgumentError, RepeatArgumentError, UnusedCliTokensError, ValidationError
 
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         return f"{error.unused_tokens[0]} is one argument too many"
     if isinstance(error, MissingArgumentError) and error.argument:
         return f"{error.keyword} needs a value" if error.keyword else f"{error.argument.name} is missing"
+    if isinstance(error, RepeatArgumentError) and error.msg is None:
+        return f"{error.token.keyword} is given twice, or together with its opposite: leave one out"
     if isinstance(error, CoercionError) and error.token:
         return f"{error.token.keyword} is {error.token.value}: {_expected(error.target_type)}"
     if isinstance(error, ValidationError) and error.argument:
         token = error.argument.tokens[0]
         return f"{token.keyword} is {token.value}: {error.exception_message}"
-    sentences = " ".join(str(error).replace('"', "").split()).replace("?", ".").rstrip(".").split(". ")
+    sentences = (
+        " ".join(str(error).replace('"', "").split())
+        .replace(", ...", " and others")
+        .replace("?", ".")
+        .rstrip(".")
+        .split(". ")
+    )
     return "; ".join(sentence[:1].lower() + sentence[1:] for sentence in sentences)
 
 
