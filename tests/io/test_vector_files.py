@@ -143,6 +143,32 @@ def test_types_of_text_columns(tmp_path: Path, content: str, ids: list[Any] | No
     np.testing.assert_array_equal(found, vectors)
 
 
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("0,0\n9,9\n0,1\n", [[0, 0], [9, 9], [0, 1]]),
+        ("0.000e+00 1.000e+00 2.000e+00\n3.000e+00 4.000e+00 5.000e+00\n", [[0, 1, 2], [3, 4, 5]]),  # numpy.savetxt
+        ("r0,5.1,3.5\nr1,4.9,3\n", [[5.1, 3.5], [4.9, 3]]),  # ids, which no name tells
+        ("1,2,3\n4,5,6\n", [[1, 2, 3], [4, 5, 6]]),
+        ("0,1,2\n3,7,5\n", [[3, 7, 5]]),  # names: pandas counts columns so
+        ("400,402,404\n3,7,5\n6,6,6\n", [[3, 7, 5], [6, 6, 6]]),  # wavelengths
+        ("id,400,500\na,3,7\nb,6,6\n", [[3, 7], [6, 6]]),
+        ("x,y\n1,2\n", [[1, 2]]),
+    ],
+)
+def test_a_first_row_of_numbers_is_no_header(tmp_path: Path, content: str, rows: list[Any]) -> None:
+    (tmp_path / "t.txt").write_text(content)
+    np.testing.assert_array_equal(read_vectors(tmp_path / "t.txt")[0], rows)
+
+
+def test_features_without_a_header_keep_their_first_row(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("0.5,1.5\n2.5,3.5\n4.5,0.5\n")
+    graph = Graph.from_edges([0, 1], [1, 2])
+    np.testing.assert_array_equal(
+        read_feature_file(tmp_path / "f.csv", graph).at(graph).rows, [[0.5, 1.5], [2.5, 3.5], [4.5, 0.5]]
+    )
+
+
 def test_a_row_of_another_length_is_refused_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,x,y\na,1,2\nb,1\n")
     with pytest.raises(FileError, match=r"t\.csv, line 3: the row has 2 columns, not 3"):
