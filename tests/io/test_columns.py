@@ -12,7 +12,7 @@ import pytest
 from isotherm.graphs import Graph
 from isotherm.io import FileError, FileWarning, UnclearError, read_graph, read_graph_file, read_seeds, read_seeds_file
 from isotherm.io.columns import guessed_roles, sheet_places
-from isotherm.io.file_layout import Options
+from isotherm.io.file_layout import Column, Options
 
 PAIRS = [
     ("from", "to"),
@@ -150,6 +150,32 @@ def test_ends_are_the_only_columns_with_common_ids(tmp_path: Path, ending: str) 
 def test_narrow_tables_whose_first_columns_are_no_ends(tmp_path: Path, rows: str, nodes: list[str]) -> None:
     (tmp_path / "e.csv").write_text(rows)
     assert read_graph(tmp_path / "e.csv", header=True, weight=False).nodes.tolist() == nodes
+
+
+@pytest.mark.parametrize(
+    ("rows", "nodes", "weight"),
+    [
+        ("2024-01-01,y1,y2,54\n2024-01-02,y2,y3,7\n", ["y1", "y2", "y3"], 4),
+        ("2024-01-01,13,4,54\n2024-01-02,4,5,7\n", ["13", "4", "5"], 4),
+        ("0.5,ann,bob\n1.5,bob,cat\n", ["ann", "bob", "cat"], None),
+        ("when,who,whom\n2024-01-03,ann,bob\n2024-02-12,bob,cat\n", ["ann", "bob", "cat"], None),
+        ("who,whom,when\nann,bob,1.2.2024\nbob,cat,3.2.2024\n", ["ann", "bob", "cat"], None),
+        ("wann;wer;wen\n1.2.2024;ann;bob\n3.2.2024;bob;cat\n", ["ann", "bob", "cat"], None),
+        ("1.0,2.0,5,1999\n2.0,3.0,6,1998\n", ["1.0", "2.0", "3.0"], 3),  # ids of a table of floats
+        ("2024-01-01,ann\n2024-01-02,bob\n", ["2024-01-01", "ann", "2024-01-02", "bob"], None),  # nothing else is left
+    ],
+)
+def test_dates_and_fractions_are_no_ends(tmp_path: Path, rows: str, nodes: list[str], weight: int | None) -> None:
+    (tmp_path / "e.csv").write_text(rows)
+    read = read_graph_file(tmp_path / "e.csv")
+    assert read.graph.nodes.tolist() == nodes
+    assert read.layout.roles["weight"] == (weight and Column(weight))
+
+
+def test_decimal_amounts_show_a_header(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("wann;wer;wen;Betrag\n1.2.2024;ann;bob;1498,59\n3.2.2024;bob;cat;12,00\n")
+    with pytest.warns(FileWarning, match="the numbers in 'Betrag' are not read"):
+        assert read_graph(tmp_path / "e.csv").nodes.tolist() == ["ann", "bob", "cat"]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ Comments
 Header
     The first row is a header if it has names of columns (node and label, source and target, from and to and the like,
     see ``names.py``) that are not values further down, or if its first field is empty, as in a table with row numbers.
-    It is also a header if it has text above numbers only: in the column of nodes, in both columns of
+    It is also a header if it has text above numbers or dates only: in the column of nodes, in both columns of
     ends, or in a column after these. One column of ends is enough if the text in the other one does not occur again. In
     a table of seeds with more than two columns, it is a header if none of its texts occurs again in its column, though
     the values of some column do. In a table of vectors, it is a header unless it has numbers where the rows below have
@@ -32,7 +32,7 @@ from typing import Any, NamedTuple
 
 from isotherm.errors import Option
 from isotherm.files import FileError
-from isotherm.io.columns import CLEAR_LABELS, NODES, header_names, named
+from isotherm.io.columns import CLEAR_LABELS, NO_ID, NODES, header_names, named
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import DELIMITER_NAMES, Values
 from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED
@@ -347,8 +347,12 @@ def _above_few_values(first: list[str], columns: Sequence[tuple[str, ...]]) -> b
 
 
 def _above_numbers(cell: str, column: tuple[str, ...]) -> bool:
-    """Whether this is text above a column of numbers."""
-    return bool(column) and not is_number(cell) and all(map(is_number, column))
+    """Whether this is text above a column of numbers or dates."""
+    return bool(column) and not _is_number_or_date(cell) and all(map(_is_number_or_date, column))
+
+
+def _is_number_or_date(cell: str) -> bool:
+    return is_number(cell) or NO_ID.fullmatch(cell.strip()) is not None
 
 
 def _leading_comments(lines: list[bytes]) -> int:
