@@ -87,6 +87,17 @@ def test_the_summary_says_whether_seeds_found_the_weights(run: Run, table: pl.Da
     assert "(usual weights: no seed can be hidden)" in outcome.err
 
 
+def test_the_known_labels_tell_which_column_has_the_ids(run: Run, table: pl.DataFrame) -> None:
+    plain = run("classify", "--vectors", "table.csv", "known.csv", "-q")
+    table.rename({"id": "Kunde"}).write_csv("table.csv")
+    assert run("classify", "--vectors", "table.csv", "known.csv", "-q").out == plain.out
+    pl.concat([table, table[:1]]).write_csv("table.csv")
+    outcome = run("classify", "--vectors", "table.csv", "known.csv")
+    assert outcome.status == 2
+    assert "table.csv, line 62: the id 'r0' in 'id' occurs twice, first in line 2; keep one of the rows" in outcome.err
+    assert outcome.err.rstrip().endswith("--id")
+
+
 def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> None:
     plain = run("classify", "--vectors", "table.csv", "known.csv", "-q")
     assert plain.status == 0, plain.err

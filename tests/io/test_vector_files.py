@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array, issparse, save_npz
 
 from isotherm.graphs import Graph
-from isotherm.io import FileError
+from isotherm.io import FileError, UnclearError
 from isotherm.io.vectors import TableOptions, read_feature_file, read_node_ids, read_vectors
 
 ROWS = np.array([[0.0, 1.5], [2.0, -3.0], [4.0, 5.25]])
@@ -131,7 +131,7 @@ def test_text_is_read_as_the_caller_says(tmp_path: Path) -> None:
         ("id,x,y\na,1,2\nb,NA,3\n", ["a", "b"], [[2.0], [3.0]]),  # x is text
         ("id,x,y\na,true,2\nb,false,3\n", ["a", "b"], [[1.0, 2.0], [0.0, 3.0]]),
         ("0,1,2\n1,2,3\n", None, [[1.0, 2.0, 3.0]]),  # pandas names columns so
-        ("id,x\n1,5\n1,6\n", None, [[1.0, 5.0], [1.0, 6.0]]),  # not ids, since they repeat
+        ("customer,x\n1,5\n1,6\n", None, [[1.0, 5.0], [1.0, 6.0]]),  # not ids, since they repeat
         ("x\n1\n2\n", None, [[1.0], [2.0]]),
         ("# made today\nid,x\na,1\n", ["a"], [[1.0]]),
     ],
@@ -167,6 +167,45 @@ def test_features_without_a_header_keep_their_first_row(tmp_path: Path) -> None:
     np.testing.assert_array_equal(
         read_feature_file(tmp_path / "f.csv", graph).at(graph).rows, [[0.5, 1.5], [2.5, 3.5], [4.5, 0.5]]
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,x\n7,5\n\n8,6\n7,4\n", r"line 5: the id 7 in 'id' occurs twice, first in line 2; keep one .* with id"),
+        ("node,x\nr7,5\nr7,6\n", "line 3: the id 'r7' in 'node' occurs twice"),
+        ("row_id,x\n" + "".join(f"{n % 20},{n}\n" for n in range(21)), "line 22: the id 0 in 'row_id' occurs twice"),
+    ],
+)
+def test_an_id_that_occurs_twice_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(FileError, match=message):
+        read_vectors(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "seeds", "ids"),
+    [
+        ("Kunde,x\n1004,1\n1003,2\n1007,3\n", ["1003", "1007"], [1004, 1003, 1007]),
+        ("x,Kunde\n1,007\n2,008\n", ["007"], ["007", "008"]),
+        ("r1,1,2\nr2,3,4\n", ["r2"], ["r1", "r2"]),  # no header
+        ("Kunde,x\n1004,1\n1003,2\n1007,3\n", ["0", "1"], None),
+        ("Nr,x\n0,1\n1,2\n2,3\n", ["0", "1"], None),  # the same as numbers of rows
+        ("id,key\n7,1\n8,2\n", ["1"], [7, 8]),  # the name tells
+    ],
+)
+def test_seeds_tell_which_column_has_the_ids(
+    tmp_path: Path, content: str, seeds: list[str], ids: list[Any] | None
+) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    assert read_vectors(tmp_path / "t.csv", seeds=seeds).ids == ids
+
+
+def test_ids_that_may_be_numbers_of_rows_are_a_question(tmp_path: Path) -> None:
+    pl.DataFrame({"Kunde": [2, 0, 1, 3], "x": [0.5, 1.5, 2.5, 3.5]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(UnclearError, match="values of the column 'Kunde' or numbers of rows from 0; set id='Kunde' if"):
+        read_vectors(tmp_path / "t.parquet", seeds=[0, 1])
+    assert read_vectors(tmp_path / "t.parquet", TableOptions(id="Kunde"), seeds=[0, 1]).ids == [2, 0, 1, 3]
 
 
 def test_a_row_of_another_length_is_refused_with_its_line(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """Files to vectors: numeric columns or a column of lists, arrays of NumPy, or texts; also as features of nodes."""
 
 import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,13 +13,13 @@ from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import sparse_of_arrays
 from isotherm.io.batches import Table
-from isotherm.io.columns import CLEAR_LABELS, Names, is_index_name, named, node_places, picked_place
-from isotherm.io.errors import FileWarning, blaming, need
+from isotherm.io.columns import CLEAR_LABELS, MOSTLY, Names, is_index_name, named, node_places, picked_place
+from isotherm.io.errors import FileWarning, UnclearError, blaming, need, shorten
 from isotherm.io.file_layout import Column, Layout, Pick
 from isotherm.io.formats import TEXTUAL, format_of
 from isotherm.io.matrices import opened_npz
 from isotherm.io.memory import Budget
-from isotherm.io.streams import Input, opened, peek
+from isotherm.io.streams import Input, is_stream, opened, peek
 from isotherm.io.tables import open_table
 
 if TYPE_CHECKING:  # few commands need features
@@ -27,6 +29,7 @@ if TYPE_CHECKING:  # few commands need features
     from isotherm.io.node_rows import NodeFeatures
 
 ARRAYS = (".npy", ".npz")
+IDS_ONLY = ("id", "nodeid", "node", "vertex", "vertexid")  # names of columns whose values must differ
 TABLES = (*TEXTUAL, "jsonl", "parquet", "arrow", "xlsx")
 
 
@@ -53,13 +56,15 @@ class TableOptions:
 def read_vectors(
     path: str | os.PathLike[str],
     options: TableOptions = TableOptions(),
+    *,
+    seeds: Collection[Any] = (),  # they tell which column has the ids, if no name does
 ) -> VectorsFile:
     r"""Read a table of vectors, and the ids of its rows.
 
     Parquet and Arrow files and JSON lines have a column of lists, or numeric columns. CSV, TSV and Excel files have
     numeric columns below a header. ``.npy`` has an array of two dimensions; ``.npz`` such an array, if it is named
-    vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids; one
-    named label, class or the like is left out.
+    vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids, or
+    the one that holds the seeds; one named label, class or the like is left out.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -69,11 +74,24 @@ def read_vectors(
     (array([[0., 1.],
            [2., 3.]]), ['a', 'b'])
     """
-    opened = _opened(os.fspath(path), options)
+    path = os.fspath(path)
+    opened = _opened(path, options)
     if isinstance(opened, VectorsFile):
         return opened
     file, kind, table = opened
-    return _from_table(file.name, kind, table, options.id, options.text)
+    return _from_table(file.name, kind, table, options, seeds, partial(_place_of_row, path, options))
+
+
+def _place_of_row(path: str, options: TableOptions, row: int) -> str:
+    """Where a row of a table is in its file, which is read again to find that."""
+    opened = None if is_stream(path) else _opened(path, options)
+    if opened is not None and not isinstance(opened, VectorsFile):
+        before = 0
+        for batch in opened[2].batches({"0": 0}):
+            if row < before + batch.frame.height:
+                return batch.place(row - before)
+            before += batch.frame.height
+    return f"row {row + 1}"
 
 
 def _opened(path: str, options: TableOptions) -> VectorsFile | tuple[Input, str, Table]:
@@ -195,15 +213,24 @@ def _read_array(file: Input) -> Any:
     )
 
 
-def _from_table(path: str, kind: str, table: Table, id: Pick, text: Pick) -> VectorsFile:  # noqa: A002
+def _from_table(
+    path: str, kind: str, table: Table, options: TableOptions, seeds: Collection[Any], where: Callable[[int], str]
+) -> VectorsFile:
     names = table.names
-    texts, picked = (picked_place(path, names, pick, role) for pick, role in ((text, "text"), (id, "id")))
+    picks = {"text": options.text, "id": options.id}
+    texts, picked = (picked_place(path, names, pick, role) for role, pick in picks.items())
     label = named(names, CLEAR_LABELS, {texts, picked})
     likely = node_places(names, {texts, label}) + [place for place, name in enumerate(names) if is_index_name(name)]
-    raw = _frame(table, {texts, picked, *likely})
+    numbers = {place for place, each in enumerate(table.values) if each.numbering} if seeds else set[int]()
+    raw = _frame(table, {texts, picked, *likely, *numbers})
     typed, as_ids = (lambda column: column, lambda column: column) if table.dialect is None else (_typed, _as_ids)
     if picked is None:
         ids = next((place for place in likely if _identifies(as_ids(raw.to_series(place)))), None)
+        others = [place for place in range(len(names)) if place not in {texts, label}]
+        if ids is None and seeds:
+            ids = _place_by_seeds(path, names, {place: as_ids(raw.to_series(place)) for place in others}, seeds)
+        if ids is None:
+            _check_repeated(path, names, {place: as_ids(raw.to_series(place)) for place in likely}, where)
     else:
         ids = picked
     frame = raw.with_columns(map(typed, raw.iter_columns()))
@@ -218,8 +245,52 @@ def _from_table(path: str, kind: str, table: Table, id: Pick, text: Pick) -> Vec
         roles["to"] = Column(places[-1] + 1, names[places[-1]]) if len(places) > 1 else None
     found = None if ids is None else as_ids(raw.to_series(ids)).to_list()
     if found is not None and None in found:
-        raise FileError(f"{path}, row {found.index(None) + 1}: the id is empty; fill it in, or drop the row")
+        raise FileError(f"{path}, {where(found.index(None))}: the id is empty; fill it in, or drop the row")
     return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=0 if found is None else None))
+
+
+def _place_by_seeds(path: str, names: Names, columns: "dict[int, pl.Series]", seeds: Collection[Any]) -> int | None:
+    """The column of ids that has most of the seeds; a question if they may be numbers of rows as well."""
+    wanted = set(map(str, seeds))
+    held = {
+        place: len(wanted.intersection(map(str, column.to_list())))
+        for place, column in columns.items()
+        if _identifies(column) and not _counts_rows(column)
+    }
+    best = max(held, key=held.__getitem__, default=None)
+    if best is None or 2 * held[best] <= len(wanted):
+        return None
+    rows = len(wanted.intersection(map(str, range(len(columns[best])))))
+    if rows >= held[best]:
+        message = (
+            "{path}: the labelled nodes may be values of the column {title} or numbers of rows from 0; set {id} if they "
+            "are values, and add a column named id if they are numbers of rows"
+        )
+        choice = Option("id", names[best] or best + 1)
+        raise UnclearError(message, path=path, title=shorten(_title(names, best)), id=choice)
+    return best
+
+
+def _counts_rows(column: "pl.Series") -> bool:
+    return bool(column.dtype.is_integer()) and column.to_list() == list(range(len(column)))
+
+
+def _check_repeated(path: str, names: Names, columns: "dict[int, pl.Series]", where: Callable[[int], str]) -> None:
+    """Refuse a column that is named as ids are, and holds one of them twice."""
+    for place, column in columns.items():
+        certain = named([names[place]], IDS_ONLY, ()) is not None
+        if column.dtype.is_float() or is_index_name(names[place]) or not (certain or _almost_differ(column)):
+            continue
+        again = (~column.is_first_distinct()).arg_max() or 0
+        first = column.to_list().index(column[again])
+        twice = f"the id {shorten(column[again])} in {shorten(_title(names, place))} occurs twice"
+        message = "{path}, {where}: {twice}, first in {first}; keep one of the rows, or choose another column with {id}"
+        facts = {"where": where(again), "twice": twice, "first": where(first), "id": Option("id")}
+        raise FileError(message, path=path, **facts)
+
+
+def _almost_differ(column: "pl.Series") -> bool:
+    return column.n_unique() > MOSTLY * len(column)
 
 
 def _frame(table: Table, not_numbers: set[int | None] | None) -> "pl.DataFrame":
