@@ -62,7 +62,7 @@ def test_texts_are_classified_by_their_words(run: Run, tmp_path: Path) -> None:
 def test_columns_of_other_scales_are_told_in_options(run: Run, table: pl.DataFrame) -> None:
     table.with_columns(pl.col("x") * 1000).write_csv("table.csv")
     outcome = run("classify", "--vectors", "table.csv", "known.csv", "-o", "out.csv")
-    assert "column 0 of the table holds 100.0% of its variance" in outcome.err
+    assert "column 'x' of the table holds 100.0% of its variance" in outcome.err
     assert "pass --scale" in outcome.err
     assert "variance" not in run("classify", "--vectors", "table.csv", "known.csv", "--scale", "-o", "b.csv").err
 
@@ -71,7 +71,7 @@ def test_bad_tables_end_with_one_sentence(run: Run, table: pl.DataFrame, tmp_pat
     table.with_columns(pl.when(pl.col("id") == "r3").then(None).otherwise(pl.col("y")).alias("y")).write_csv("gap.csv")
     outcome = run("classify", "--vectors", "gap.csv", "known.csv", "-o", "out.csv")
     assert outcome.status == 2
-    assert "gap.csv: row 3 has NaN in column 1: replace such values" in outcome.err
+    assert "gap.csv, line 5: the column 'y' has NaN; replace such values" in outcome.err
     assert not (tmp_path / "out.csv").exists()
     (tmp_path / "strangers.csv").write_text("node,label\nq1,left\nq2,right\n")
     outcome = run("classify", "--vectors", "table.csv", "strangers.csv", "-o", "out.csv")
@@ -98,6 +98,18 @@ def test_the_known_labels_tell_which_column_has_the_ids(run: Run, table: pl.Data
     assert outcome.err.rstrip().endswith("--id")
 
 
+def test_decimal_commas_and_thousands(run: Run, table: pl.DataFrame) -> None:
+    table.with_columns(pl.col("x") * 1000).write_csv("point.csv", float_precision=3)
+    plain = run("classify", "--vectors", "point.csv", "known.csv", "--scale", "-q")
+    assert plain.status == 0, plain.err
+    Path("comma.csv").write_text(Path("point.csv").read_text().replace(",", ";").replace(".", ","))
+    for options in ([], ["--decimal", ","]):
+        assert run("classify", "--vectors", "comma.csv", "known.csv", "--scale", "-q", *options).out == plain.out
+    grouped = pl.read_csv("point.csv").with_columns(pl.col("x").map_elements("{:,.3f}".format, pl.String))
+    grouped.write_csv("grouped.csv")
+    assert run("classify", "--vectors", "grouped.csv", "known.csv", "--scale", "-q", "--thousands").out == plain.out
+
+
 def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> None:
     plain = run("classify", "--vectors", "table.csv", "known.csv", "-q")
     assert plain.status == 0, plain.err
@@ -119,7 +131,7 @@ def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> 
         ["--more-edges", "more.csv"],
         ["--directed"],
         ["--undirected"],
-        ["--thousands"],
+        ["--unweighted"],
     ],
     ids=lambda options: options[0],
 )

@@ -59,7 +59,10 @@ def test_arrays_count_their_rows(tmp_path: Path) -> None:
 def test_columns_that_are_no_features_are_left_out(tmp_path: Path) -> None:
     FRAME.write_csv(tmp_path / "t.csv")
     read = read_vectors(tmp_path / "t.csv")
-    assert str(read.layout) == "id=col 1 (id), vectors=col 2 (x), to=col 3 (y), header=yes, delimiter=comma"
+    assert (
+        str(read.layout)
+        == "id=col 1 (id), vectors=col 2 (x), to=col 3 (y), header=yes, delimiter=comma, left out=label, note"
+    )
     numbered = FRAME.drop("id")
     numbered.write_csv(tmp_path / "n.csv")
     assert read_vectors(tmp_path / "n.csv").layout.first_id == 0
@@ -126,10 +129,11 @@ def test_text_is_read_as_the_caller_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "ids", "vectors"),
     [
-        ("id,x\n1,2\n3,\n", [1, 3], [[2.0], [np.nan]]),
         ("id,x\n01,2\n3,4\n", ["01", "3"], [[2.0], [4.0]]),
         ("id,x,y\na,1,2\nb,NA,3\n", ["a", "b"], [[2.0], [3.0]]),  # x is text
         ("id,x,y\na,true,2\nb,false,3\n", ["a", "b"], [[1.0, 2.0], [0.0, 3.0]]),
+        ("id;x;y\na;1,5;2\nb;1.284,5;3\n", ["a", "b"], [[1.5, 2.0], [1284.5, 3.0]]),
+        ('id,x,y\na,"1,284.5",2\nb,"12",3\n', ["a", "b"], [[1284.5, 2.0], [12.0, 3.0]]),
         ("0,1,2\n1,2,3\n", None, [[1.0, 2.0, 3.0]]),  # pandas names columns so
         ("customer,x\n1,5\n1,6\n", None, [[1.0, 5.0], [1.0, 6.0]]),  # not ids, since they repeat
         ("x\n1\n2\n", None, [[1.0], [2.0]]),
@@ -172,6 +176,7 @@ def test_features_without_a_header_keep_their_first_row(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
+        ("id,x\n7,5\n,6\n,4\n", "line 3: the id is empty"),
         ("id,x\n7,5\n\n8,6\n7,4\n", r"line 5: the id 7 in 'id' occurs twice, first in line 2; keep one .* with id"),
         ("node,x\nr7,5\nr7,6\n", "line 3: the id 'r7' in 'node' occurs twice"),
         ("row_id,x\n" + "".join(f"{n % 20},{n}\n" for n in range(21)), "line 22: the id 0 in 'row_id' occurs twice"),
@@ -181,6 +186,53 @@ def test_an_id_that_occurs_twice_is_refused(tmp_path: Path, content: str, messag
     (tmp_path / "t.csv").write_text(content)
     with pytest.raises(FileError, match=message):
         read_vectors(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,x,y\na,1,2\n\nb,2,2\nc,n/a,3\n", r"line 5: 'n/a' in the column 'x' is not a number, .* delete the row or"),
+        ("id,x\na,1\nb,2\nc,?\nd,4\n", r"line 4: '\?' in the column 'x' is not a number"),
+        ("id;x\na;1,5\nb;2,5\nc;3.5\n", r"line 4: '3\.5' in the column 'x' is not a number"),
+        (
+            'id,x\na,"1,100"\nb,"2,107"\n',
+            r"1,100 in the column 'x' may be a thousand or a fraction: set thousands=True",
+        ),
+        ("id;x;y\na;1.284;1,5\nb;2.500;2,5\n", r"1\.284 in the column 'x' may be a thousand .* decimal commas"),
+        ("id,x,y\na,1,2\n\nb,2,\n", "line 4: the column 'y' has NaN; replace such values"),
+        ("a,1,2\nb,2,inf\n", "line 2: the column '3' has infinity"),
+    ],
+)
+def test_values_that_are_no_numbers_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(FileError, match=rf"t\.csv(, |: ){message}"):
+        read_vectors(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "vectors"),
+    [
+        ("id;x;y\na;1.284;1,5\nb;2.500;2,5\n", {"decimal": ","}, [[1284.0, 1.5], [2500.0, 2.5]]),
+        ("id;x;y\na;1.284;1,5\nb;2.500;2,5\n", {"decimal": "."}, [[1.284, 1.5], [2.5, 2.5]]),
+        ('id,x\na,"1,100"\nb,"2,107"\n', {"thousands": True}, [[1100.0], [2107.0]]),
+    ],
+)
+def test_how_numbers_are_written_can_be_said(
+    tmp_path: Path, content: str, options: dict[str, Any], vectors: list[Any]
+) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    assert read_vectors(tmp_path / "t.csv", TableOptions(**options)).vectors.tolist() == vectors
+
+
+def test_a_column_of_a_sheet_that_is_mostly_numbers(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": list("abc"), "x": ["1", "2", "n/a"], "code": ["007", "008", "009"], "y": [1, 2, 3]})
+    frame.write_excel(tmp_path / "t.xlsx")
+    with pytest.raises(FileError, match=r"t\.xlsx, row 4: 'n/a' in the column 'x' is not a number"):
+        read_vectors(tmp_path / "t.xlsx")
+    frame.drop("x").write_excel(tmp_path / "t.xlsx")
+    read = read_vectors(tmp_path / "t.xlsx")
+    assert read.vectors.tolist() == [[1.0], [2.0], [3.0]]
+    assert str(read.layout).endswith("left out=code")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +255,9 @@ def test_seeds_tell_which_column_has_the_ids(
 
 def test_ids_that_may_be_numbers_of_rows_are_a_question(tmp_path: Path) -> None:
     pl.DataFrame({"Kunde": [2, 0, 1, 3], "x": [0.5, 1.5, 2.5, 3.5]}).write_parquet(tmp_path / "t.parquet")
-    with pytest.raises(UnclearError, match="values of the column 'Kunde' or numbers of rows from 0; set id='Kunde' if"):
+    with pytest.raises(
+        UnclearError, match="values of the column 'Kunde' or numbers of rows from 0; set id='Kunde' for"
+    ):
         read_vectors(tmp_path / "t.parquet", seeds=[0, 1])
     assert read_vectors(tmp_path / "t.parquet", TableOptions(id="Kunde"), seeds=[0, 1]).ids == [2, 0, 1, 3]
 

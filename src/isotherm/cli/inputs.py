@@ -49,7 +49,7 @@ ON_WORKERS = {
     *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
 }
 EDGES_ONLY = {  # options for files of edges, refused for a table of vectors
-    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
+    *("directed", "undirected", "source", "target", "weight", "unweighted"),
     *("more_edges", "max_graph_memory", "neighbors_key", "edge_kind", "side", "nodes"),
 }
 
@@ -211,9 +211,11 @@ def _read_table(path: str, fitting: Fitting, known: Collection[Any]) -> "tuple[G
     for name in EDGES_ONLY.intersection(changed_options(fitting)):
         raise UsageError(f"{option_name(name)} is for files of edges, not for a table of vectors: {leave_out(name)}")
     with usage_errors(culprit=_name(path)):
-        read = read_vectors(path, TableOptions(table.id, table.text, **fitting.reading.written), seeds=known)
+        reading = fitting.reading
+        style = {"thousands": reading.thousands or None, "decimal": reading.decimal}
+        read = read_vectors(path, TableOptions(table.id, table.text, **reading.written, **style), seeds=known)
         threads = fitting.solving.threads
-        graph = Graph.from_vectors(read.vectors, **table.for_graph(), ids=read.ids, n_threads=threads)
+        graph = Graph.from_vectors(read.named, **table.for_graph(), ids=read.ids, n_threads=threads)
     return GraphFile(graph, read.layout), read.vectors
 
 

@@ -16,13 +16,21 @@ from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import EdgeKinds, check_kinds, check_size, edge_weights
 from isotherm.graphs.packed import is_packed
-from isotherm.io.batches import Batch, EdgeBatch, Floats, ahead, checked_ids, checked_weights, kinds_as_text
+from isotherm.io.batches import (
+    Batch,
+    EdgeBatch,
+    Floats,
+    ahead,
+    check_decimal_sign,
+    checked_ids,
+    checked_weights,
+    kinds_as_text,
+)
 from isotherm.io.columns import edge_roles, unused_numbers
 from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.file_layout import Layout, Options, Values
+from isotherm.io.file_layout import Layout, Options
 from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, SourceFile, format_of
 from isotherm.io.memory import Budget
-from isotherm.io.number_styles import unclear_number
 from isotherm.io.numbering import Codebook, Words, ids_at, warn_about_twins
 from isotherm.io.streams import COMPRESSIONS, Input, Progress
 from isotherm.io.tables import open_table
@@ -62,8 +70,8 @@ def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:
     layout = table.layout(known.name, edge_roles(file.name, table.names, options.picks, table.values, table.sample))
     if options.weight is None and layout.roles["weight"] is None:
         _warn_about_numbers(file.name, unused_numbers(table.names, table.values, layout.roles))
-    if options.decimal is None:
-        _check_decimal_sign(file.name, table.values, layout)
+    if options.decimal is None and "weight" in layout.places:
+        check_decimal_sign(file.name, table.values, {None: layout.places["weight"]})
     numbers = frozenset({"weight"}) if options.decimal != "," else frozenset[str]()
     batches = table.batches(layout.places, numbers)
     return EdgeTable(layout, table.height, _checked(file.name, ahead(batches), options, layout))
@@ -127,15 +135,6 @@ class _Kinds:
         names = sorted(self._codes)
         ranks = np.argsort([self._codes[name] for name in names]).astype(np.int8)
         return EdgeKinds(tuple(names), ranks[np.concatenate(self._parts)])
-
-
-def _check_decimal_sign(path: str, values: Sequence[Values], layout: Layout) -> None:
-    """Ask how a weight such as 1.284 is meant, if other columns have decimal commas."""
-    comma = next((each.decimal_comma for each in values if each.decimal_comma), "")
-    place = layout.places.get("weight")
-    if comma and place is not None and place < len(values) and values[place].thousand:
-        why = f", since there are decimal commas, such as {comma}"
-        raise FileError("{path}: {error}", path=path, error=unclear_number(values[place].thousand, why=why))
 
 
 def _warn_about_numbers(path: str, names: list[str]) -> None:

@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.choices import DecimalSign
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import sparse_of_arrays
-from isotherm.io.batches import Table
+from isotherm.graphs.vector_rows import REMEDY, first_odd
+from isotherm.io.batches import Table, check_decimal_sign, written_numbers
 from isotherm.io.columns import CLEAR_LABELS, MOSTLY, Names, is_index_name, named, node_places, picked_place
 from isotherm.io.errors import FileWarning, UnclearError, blaming, need, shorten
 from isotherm.io.file_layout import Column, Layout, Pick
 from isotherm.io.formats import TEXTUAL, format_of
 from isotherm.io.matrices import opened_npz
 from isotherm.io.memory import Budget
+from isotherm.io.number_styles import find_style, unclear_number
 from isotherm.io.streams import Input, is_stream, opened, peek
 from isotherm.io.tables import open_table
 
@@ -39,6 +42,24 @@ class VectorsFile(NamedTuple):
     vectors: Any  # the numbers, (n, p), dense or sparse; for texts their TF-IDF
     ids: list[Any] | None  # the ids of the rows; None if they are counted from 0
     layout: Layout  # how the file is laid out
+    names: tuple[str | int, ...] | None = None  # the name or number of each column of numbers, for messages
+
+    @property
+    def named(self) -> Any:
+        """The vectors with the names of their columns, as `Graph.from_vectors` takes them."""
+        return self.vectors if self.names is None else NamedColumns(self.vectors, self.names)
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """An array whose columns have names, as in a data frame."""
+
+    values: Any  # (n, p)
+    columns: tuple[str | int, ...]
+
+    def to_numpy(self) -> Any:
+        """The array."""
+        return self.values
 
 
 @dataclass(frozen=True)
@@ -51,6 +72,8 @@ class TableOptions:
     header: bool | None = None
     format: str | None = None
     encoding: str | None = None
+    thousands: bool | None = None
+    decimal: DecimalSign | None = None
 
 
 def read_vectors(
@@ -98,7 +121,7 @@ def _opened(path: str, options: TableOptions) -> VectorsFile | tuple[Input, str,
     """An array that was read, or a table that was opened, with its file and format."""
     Input(path).check()
     if options.format == "npz" or (options.format is None and path.lower().endswith(ARRAYS)):
-        for name in ("id", "text", "delimiter", "header"):
+        for name in ("id", "text", "delimiter", "header", "thousands", "decimal"):
             if getattr(options, name) is not None:
                 message = "{path} is an array, which has no columns with names; leave out {option}"
                 raise FileError(message, path=path, option=Option(name))
@@ -174,7 +197,7 @@ def read_feature_file(
     ids = columns.pop(titles[place]).to_list()
     empty = next((row for row, each in enumerate(ids, 1) if each is None or each == ""), None)
     if empty is not None:
-        raise FileError(f"{file.name}, row {empty}: the id is empty; fill it in, or drop the row")
+        raise _empty_id(file.name, f"row {empty}")
     return FeatureFile(file.name, columns, ids, layout, chosen)
 
 
@@ -222,8 +245,9 @@ def _from_table(
     label = named(names, CLEAR_LABELS, {texts, picked})
     likely = node_places(names, {texts, label}) + [place for place, name in enumerate(names) if is_index_name(name)]
     numbers = {place for place, each in enumerate(table.values) if each.numbering} if seeds else set[int]()
-    raw = _frame(table, {texts, picked, *likely, *numbers})
-    typed, as_ids = (lambda column: column, lambda column: column) if table.dialect is None else (_typed, _as_ids)
+    as_texts = range(len(names)) if options.decimal == "," else ()
+    raw = _frame(table, {texts, picked, *likely, *numbers, *as_texts})
+    as_ids = (lambda column: column) if table.dialect is None else _as_ids
     if picked is None:
         ids = next((place for place in likely if _identifies(as_ids(raw.to_series(place)))), None)
         others = [place for place in range(len(names)) if place not in {texts, label}]
@@ -233,20 +257,88 @@ def _from_table(
             _check_repeated(path, names, {place: as_ids(raw.to_series(place)) for place in likely}, where)
     else:
         ids = picked
-    frame = raw.with_columns(map(typed, raw.iter_columns()))
     roles = {"id": None if ids is None else Column(ids + 1, names[ids])}
+    titles: tuple[str | int, ...] | None = None
+    unread: tuple[str, ...] = ()
     if texts is not None:
         roles["text"] = Column(texts + 1, names[texts])
-        vectors = _tf_idf(path, frame.to_series(texts), _title(names, texts))
+        column = raw.to_series(texts)
+        vectors = _tf_idf(path, column if table.dialect is None else _typed(column), _title(names, texts))
     else:
+        frame = _with_numbers(path, kind, table, raw, {ids, label}, options, where)
         places = _vector_places(path, frame, {ids, label})
+        if options.decimal is None:
+            check_decimal_sign(path, table.values, {_title(names, place): place for place in places})
         vectors = _numbers(path, frame, places)
+        _check_finite(path, vectors, [_title(names, place) for place in places], where)
         roles["vectors"] = Column(places[0] + 1, names[places[0]])
         roles["to"] = Column(places[-1] + 1, names[places[-1]]) if len(places) > 1 else None
+        unread = tuple(_title(names, place) for place in range(len(names)) if place not in {ids, *places})
+        if len(places) == vectors.shape[1]:
+            titles = tuple(names[place] or place + 1 for place in places)
     found = None if ids is None else as_ids(raw.to_series(ids)).to_list()
     if found is not None and None in found:
-        raise FileError(f"{path}, {where(found.index(None))}: the id is empty; fill it in, or drop the row")
-    return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=0 if found is None else None))
+        raise _empty_id(path, where(found.index(None)))
+    first_id = 0 if found is None else None
+    return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=first_id, left_out=unread), titles)
+
+
+def _with_numbers(
+    path: str,
+    kind: str,
+    table: Table,
+    raw: "pl.DataFrame",
+    others: set[int | None],
+    options: TableOptions,
+    where: Callable[[int], str],
+) -> "pl.DataFrame":
+    """The columns of a table, those of written numbers as numbers; one that is mostly numbers is refused."""
+    columns = []
+    for place, column in enumerate(raw.iter_columns()):
+        if place not in others and str(column.dtype) == "String" and (table.dialect is not None or kind == "xlsx"):
+            given, title = column.str.strip_chars().replace("", None), _title(table.names, place)
+            column = column if table.dialect is None else _written(path, given, title, options)
+            if str(column.dtype) == "String":
+                _check_unmixed(path, given, title, where)
+        columns.append(column)
+    return raw.with_columns(columns)
+
+
+def _written(path: str, given: "pl.Series", title: str, options: TableOptions) -> "pl.Series":
+    """Texts as numbers or truth values if all of them are such, in any style; else the same."""
+    decimal, thousands = options.decimal, bool(options.thousands)
+    numbers = written_numbers(given, decimal, thousands)
+    if numbers.null_count() == given.null_count():
+        return numbers
+    if given.is_in(["true", "false"]).all():
+        return given == "true"
+    try:
+        style = find_style(given.drop_nulls().unique().to_list(), decimal=decimal, thousands=thousands)
+    except ParameterError as error:
+        raise FileError("{path}: {error}", path=path, error=unclear_number(error.facts["text"], title)) from None
+    return given if style is None else written_numbers(given, style.decimal, thousands=True)
+
+
+def _check_unmixed(path: str, given: "pl.Series", title: str, where: Callable[[int], str]) -> None:
+    """Refuse a column of which most values are numbers, but not all."""
+    known = given.is_not_null()
+    numbers = min(
+        (written_numbers(given, sign, thousands=True) for sign in (".", ",")), key=lambda each: each.null_count()
+    )
+    odd = known & numbers.is_null()
+    if odd.any() and 2 * odd.sum() < known.sum():
+        row = odd.arg_max() or 0
+        found = f"{shorten(given[row])} in the column {shorten(title)} is not a number, as most of its values are"
+        raise FileError(f"{path}, {where(row)}: {found}; correct it, or delete the row or the column")
+
+
+def _check_finite(path: str, vectors: Any, titles: list[str], where: Callable[[int], str]) -> None:
+    """Refuse a table with a value that is missing or infinite."""
+    odd = first_odd(vectors)
+    if odd is not None:
+        row, column, value = odd
+        title = titles[column] if len(titles) == vectors.shape[1] else titles[0]
+        raise FileError(f"{path}, {where(row)}: the column {shorten(title)} has {value}; {REMEDY}")
 
 
 def _place_by_seeds(path: str, names: Names, columns: "dict[int, pl.Series]", seeds: Collection[Any]) -> int | None:
@@ -263,8 +355,8 @@ def _place_by_seeds(path: str, names: Names, columns: "dict[int, pl.Series]", se
     rows = len(wanted.intersection(map(str, range(len(columns[best])))))
     if rows >= held[best]:
         message = (
-            "{path}: the labelled nodes may be values of the column {title} or numbers of rows from 0; set {id} if they "
-            "are values, and add a column named id if they are numbers of rows"
+            "{path}: the labelled nodes may be values of the column {title} or numbers of rows from 0; set {id} for "
+            "values, or add a column named id for numbers of rows"
         )
         choice = Option("id", names[best] or best + 1)
         raise UnclearError(message, path=path, title=shorten(_title(names, best)), id=choice)
@@ -279,7 +371,11 @@ def _check_repeated(path: str, names: Names, columns: "dict[int, pl.Series]", wh
     """Refuse a column that is named as ids are, and holds one of them twice."""
     for place, column in columns.items():
         certain = named([names[place]], IDS_ONLY, ()) is not None
-        if column.dtype.is_float() or is_index_name(names[place]) or not (certain or _almost_differ(column)):
+        if column.dtype.is_float() or is_index_name(names[place]) or column.is_unique().all():
+            continue
+        if certain and column.null_count():
+            raise _empty_id(path, where(column.is_null().arg_max() or 0))
+        if not certain and column.n_unique() <= MOSTLY * len(column):
             continue
         again = (~column.is_first_distinct()).arg_max() or 0
         first = column.to_list().index(column[again])
@@ -289,8 +385,8 @@ def _check_repeated(path: str, names: Names, columns: "dict[int, pl.Series]", wh
         raise FileError(message, path=path, **facts)
 
 
-def _almost_differ(column: "pl.Series") -> bool:
-    return column.n_unique() > MOSTLY * len(column)
+def _empty_id(path: str, place: str) -> FileError:
+    return FileError(f"{path}, {place}: the id is empty; fill it in, or drop the row")
 
 
 def _frame(table: Table, not_numbers: set[int | None] | None) -> "pl.DataFrame":
