@@ -1,5 +1,6 @@
 """Which column is which: usual names, row numbers, unclear tables, and numbers that are not read."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,34 @@ def test_a_third_column_may_hold_the_labels(tmp_path: Path) -> None:
         read_seeds(path)
     pl.DataFrame({"konto": ids, "summe": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5], "befund": found}).write_csv(path)
     assert read_seeds(path) == dict(zip(ids, found, strict=True))
+
+
+@pytest.mark.parametrize("header", ["Klasse,Wer\n", ""])
+@pytest.mark.parametrize("names", [["ann", "bob", "cat", "dan"], ["ann", "bob"]])
+def test_labels_may_come_before_nodes(tmp_path: Path, header: str, names: list[str]) -> None:
+    """Labels that occur again tell; where each occurs once, the graph does."""
+    path, labels = tmp_path / "s.csv", ["rot", "blau", "rot", "blau"]
+    path.write_text(header + "".join(f"{label},{node}\n" for label, node in zip(labels, names, strict=False)))
+    graph = Graph.from_edges(["ann", "bob", "cat"], ["bob", "cat", "dan"])
+    found = read_seeds(path, like=graph, header=bool(header))
+    assert found == dict(zip(names, labels, strict=False))
+    if len(names) == 4:
+        assert read_seeds(path, header=bool(header)) == found
+        with pytest.warns(FileWarning, match="the first row .* is read as a header") if header else nullcontext():
+            assert read_seeds(path, like=graph) == found
+
+
+def test_labels_of_a_node_that_contradict_are_no_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("node,label\nann,x1\nann,x2\n")
+    with pytest.raises(FileError, match="the node 'ann' has two labels"):
+        read_seeds(path)
+    path.write_text("ann,x\nann,y\nbob,x\n")  # neither order is right
+    with pytest.raises(FileError, match="the node 'ann' has two labels"):
+        read_seeds(path)
+    path.write_text("ann,x\nann,y\nbob,z\nbob,w\n")  # the graph knows better
+    with pytest.raises(FileError, match="the node 'ann' has two labels"):
+        read_seeds(path, like=Graph.from_edges(["ann"], ["bob"]))
 
 
 def test_unclear_seeds_are_refused(tmp_path: Path) -> None:

@@ -212,7 +212,7 @@ def _read_table(path: str, fitting: Fitting, known: Collection[Any]) -> "tuple[G
         raise UsageError(f"{option_name(name)} is for files of edges, not for a table of vectors: {leave_out(name)}")
     with usage_errors(culprit=_name(path)):
         reading = fitting.reading
-        style = {"thousands": reading.thousands or None, "decimal": reading.decimal}
+        style: dict[str, Any] = {"thousands": reading.thousands or None, "decimal": reading.decimal}
         read = read_vectors(path, TableOptions(table.id, table.text, **reading.written, **style), seeds=known)
         threads = fitting.solving.threads
         graph = Graph.from_vectors(read.named, **table.for_graph(), ids=read.ids, n_threads=threads)
