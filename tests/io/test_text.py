@@ -144,6 +144,19 @@ def test_decimal_commas(save: Save) -> None:
     assert read_graph(save("e.csv", "1,2\n3,4\n")).nodes.tolist() == ["1", "2", "3", "4"]
 
 
+def test_weights_that_need_a_point_are_read_so(save: Save) -> None:
+    """The decimal commas that the caller tells of may be in a table of features."""
+    with pytest.warns(
+        FileWarning, match=r"weights such as 1498\.59 are read with a decimal point, although decimal=','"
+    ):
+        graph = read_graph(save("e.csv", "source,target,weight\na,b,1.284\nb,c,1498.59\n"), decimal=",", directed=True)
+    assert edges_of(graph) == {("a", "b"): 1.284, ("b", "c"): 1498.59}
+    whole = read_graph(save("e.csv", "source,target,weight\na,b,1.284\nb,c,12\n"), decimal=",", directed=True)
+    assert edges_of(whole) == {("a", "b"): 1284, ("b", "c"): 12}
+    with pytest.raises(FileError, match=r"the weight is '1498\.59'"):
+        read_graph(save("e.csv", "source;target;weight\na;b;1,5\nb;c;1498.59\n"), decimal=",")
+
+
 def test_header_can_be_set(save: Save) -> None:
     path = save("e.csv", "a,b\nb,c\n")
     assert read_graph(path, header=True).nodes.tolist() == ["b", "c"]

@@ -3,6 +3,7 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -31,6 +32,7 @@ from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.file_layout import Layout, Options
 from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, SourceFile, format_of
 from isotherm.io.memory import Budget
+from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT
 from isotherm.io.numbering import Codebook, Words, ids_at, warn_about_twins
 from isotherm.io.streams import COMPRESSIONS, Input, Progress
 from isotherm.io.tables import open_table
@@ -72,6 +74,8 @@ def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:
         _warn_about_numbers(file.name, unused_numbers(table.names, table.values, layout.roles))
     if options.decimal is None and "weight" in layout.places:
         check_decimal_sign(file.name, table.values, {None: layout.places["weight"]})
+    if options.decimal == "," and "weight" in layout.places and table.dialect is not None:
+        options = _as_written(file.name, table.sample()[layout.places["weight"]], options)
     numbers = frozenset({"weight"}) if options.decimal != "," else frozenset[str]()
     batches = table.batches(layout.places, numbers)
     return EdgeTable(layout, table.height, _checked(file.name, ahead(batches), options, layout))
@@ -135,6 +139,21 @@ class _Kinds:
         names = sorted(self._codes)
         ranks = np.argsort([self._codes[name] for name in names]).astype(np.int8)
         return EdgeKinds(tuple(names), ranks[np.concatenate(self._parts)])
+
+
+def _as_written(path: str, weights: Sequence[str], options: Options) -> Options:
+    """The options with a decimal point, and a warning, if the weights can be read in no other way.
+
+    Another file, such as the table of features, may be the one with decimal commas.
+    """
+    texts = [text.strip() for text in weights]
+    pointed = (text for text in texts if not (COMMA.fullmatch(text) or COMMA_GROUPED.fullmatch(text)))
+    point = next(filter(POINT.fullmatch, pointed), None)
+    if point is None or "," in "".join(texts):
+        return options
+    message = "{path}: weights such as {point} are read with a decimal point, although {decimal} is set"
+    warn(FileWarning(message, path=path, point=point, decimal=Option("decimal", ",")))
+    return replace(options, decimal=".")
 
 
 def _warn_about_numbers(path: str, names: list[str]) -> None:

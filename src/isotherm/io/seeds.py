@@ -61,9 +61,9 @@ class SeedsFile(NamedTuple):
                 raise self.unclear
             return read[counts.index(max(counts))]
         if self.swapped is not None and not match_seeds(dict.fromkeys(self.seeds, 0), graph, missing="drop"):
-            other = self.swapped()  # raises the error of a node with two labels, if that was the reason for this order
-            if match_seeds(dict.fromkeys(other.seeds, 0), graph, missing="drop"):
-                return other.repaired(graph, header=header)
+            turned = self.swapped()  # raises the error of a node with two labels, if that was the reason for this order
+            if match_seeds(dict.fromkeys(turned.seeds, 0), graph, missing="drop"):
+                return turned.repaired(graph, header=header)
         if self.without_first is None:
             return self
         (node, label), *others = self.seeds.items()
