@@ -1,6 +1,9 @@
 """Parquet and Arrow: ids of their own type, columns by name, and damaged files."""
 
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -9,6 +12,7 @@ import pytest
 
 from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds, tables
 from isotherm.io.file_layout import Options
+from isotherm.io.vectors import TableOptions, read_vectors
 
 EDGES = pl.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "a"], "weight": [1.0, 2.0, 4.0]})
 WRITERS = {
@@ -134,6 +138,41 @@ def test_another_kind_of_file(tmp_path: Path) -> None:
     path = save(EDGES, tmp_path / "e.parquet")
     with pytest.raises(FileError, match=r"is Parquet; end its name in \.parquet"):
         read_graph(path, format="csv")
+
+
+@pytest.fixture
+def piped(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
+    """A pipe through which the content of a file comes."""
+    threads = []
+
+    def pipe(path: Path) -> Path:
+        os.mkfifo(tmp_path / "pipe")
+        threads.append(Thread(target=(tmp_path / "pipe").write_bytes, args=[path.read_bytes()], daemon=True))
+        threads[0].start()
+        return tmp_path / "pipe"
+
+    yield pipe
+    for thread in threads:
+        thread.join(10)
+
+
+def test_a_sheet_from_a_pipe(tmp_path: Path, piped: Callable[[Path], Path]) -> None:
+    EDGES.write_excel(tmp_path / "e.xlsx")
+    assert (
+        read_graph(piped(tmp_path / "e.xlsx"), format="xlsx").nodes.tolist()
+        == read_graph(tmp_path / "e.xlsx").nodes.tolist()
+    )
+
+
+def test_vectors_from_a_pipe(tmp_path: Path, piped: Callable[[Path], Path]) -> None:
+    np.savez(tmp_path / "v.npz", vectors=np.eye(2))
+    assert read_vectors(piped(tmp_path / "v.npz"), TableOptions(format="npz")).vectors.tolist() == [[1, 0], [0, 1]]
+
+
+def test_the_remedy_for_a_pipe_names_no_suffix(tmp_path: Path, piped: Callable[[Path], Path]) -> None:
+    EDGES.write_excel(tmp_path / "e.xlsx")
+    with pytest.raises(FileError, match=r"pipe is zip, npz or Excel; set format$"):
+        read_graph(piped(tmp_path / "e.xlsx"))
 
 
 def test_compressing_twice_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from isotherm.io.file_layout import Values
 from isotherm.io.formats import TEXTUAL
 from isotherm.io.memory import Budget
 from isotherm.io.parquet_pages import check_pages
-from isotherm.io.streams import Input, opened, peek
+from isotherm.io.streams import Input, peek
 from isotherm.io.text import blocks, open_text
 
 if TYPE_CHECKING:
@@ -129,9 +129,10 @@ def open_excel(file: Input) -> ExcelTable:
     pl = need("polars", "reading Excel files", extra="excel")
     need("fastexcel", "reading Excel files", extra="excel")
     with blaming(file.name, "an Excel file"):
-        with opened(file.source()) as handle, zipfile.ZipFile(handle) as archive:
+        source = file.source()
+        with zipfile.ZipFile(source) as archive:
             Budget(file.name).check_bytes(sum(entry.file_size for entry in archive.infolist()))
-        frame = pl.read_excel(file.source(), engine="calamine", infer_schema_length=None)
+        frame = pl.read_excel(source, engine="calamine", infer_schema_length=None)
     if not frame.height:
         raise FileError(f"{file.name} has no rows in its first sheet; fill it in, or put it first")
     names = tuple("" if name.startswith(UNNAMED) else name for name in frame.columns)

@@ -221,7 +221,7 @@ def _read_array(file: Input) -> Any:
         if peek(source, 2) != b"PK":
             with opened(source) as handle:
                 return np.lib.format.read_array(handle, allow_pickle=False)
-        with opened_npz(file) as handle, np.load(handle, allow_pickle=False) as loaded:
+        with opened_npz(file, source=source) as handle, np.load(handle, allow_pickle=False) as loaded:
             if "format" in loaded and "shape" in loaded:
                 matrix = sparse_of_arrays(loaded)
                 Budget(file.name).check_bytes(8 * matrix.shape[0], f"a matrix of {matrix.shape[0]:,} rows")
