@@ -1,6 +1,8 @@
 """Parquet and Arrow: ids of their own type, columns by name, and damaged files."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
@@ -9,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from xlsxwriter import Workbook
 
 from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds, tables
 from isotherm.io.file_layout import Options
@@ -105,7 +108,7 @@ def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (EDGES.with_columns(weight=pl.Series([1.0, 2.0, np.nan])), "row 3: the weight is nan"),
         (EDGES.with_columns(weight=pl.Series(["1", "2", "x"])), "row 3: the weight is 'x'"),
         (EDGES.with_columns(weight=pl.lit([1])), r"the weight column holds List\(Int\d\d\), not numbers"),
-        (EDGES.with_columns(source=pl.lit(1.5)), "the source column holds Float64; ids are text or integers"),
+        (EDGES.with_columns(source=pl.lit(1.5)), "the source column holds Float64; ids are text or .*, so convert the"),
         (EDGES.with_columns(source=pl.lit(1)), "both must be text, or both integers"),
         (
             EDGES.with_columns(pl.lit(2**64 - 1, dtype=pl.UInt64).alias(n) for n in ["source", "target"]),
@@ -138,6 +141,25 @@ def test_another_kind_of_file(tmp_path: Path) -> None:
     path = save(EDGES, tmp_path / "e.parquet")
     with pytest.raises(FileError, match=r"is Parquet; end its name in \.parquet"):
         read_graph(path, format="csv")
+
+
+def test_whole_ids_may_be_floats(tmp_path: Path) -> None:
+    """As pandas writes integers of a column in which others are missing."""
+    floats = pl.DataFrame({"source": [1.0, 2.0], "target": [2.0, 3.0]})
+    assert read_graph(save(floats, tmp_path / "e.parquet")).nodes.tolist() == [1, 2, 3]
+
+
+def test_sheets_of_excel(tmp_path: Path) -> None:
+    path = tmp_path / "e.xlsx"
+    pl.DataFrame({"source": ["a"], "leer": [None], "target": ["b"]}).write_excel(path)
+    script = f"from isotherm.io import read_graph; print(read_graph({str(path)!r}).n_edges)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("1\n", ""), "a column without values is nothing to tell"
+    with Workbook(path) as book:
+        pl.DataFrame({"notes": ["read this"]}).write_excel(book, "notes")
+        EDGES.write_excel(book, "edges")
+    with pytest.raises(FileError, match=r"e\.xlsx has 1 column \(only the first sheet is read\), but an edge needs"):
+        read_graph(path)
 
 
 @pytest.fixture

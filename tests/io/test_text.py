@@ -157,6 +157,22 @@ def test_weights_that_need_a_point_are_read_so(save: Save) -> None:
         read_graph(save("e.csv", "source;target;weight\na;b;1,5\nb;c;1498.59\n"), decimal=",")
 
 
+def test_the_first_line_may_tell_the_delimiter(save: Save) -> None:
+    """Excel writes it and heeds it."""
+    found = read_graph_file(save("e.csv", 'sep=;\nsource;target\n"a,1";b\nb;c\n'))
+    assert found.graph.nodes.tolist() == ["a,1", "b", "c"]
+    assert read_graph(save("f.txt", "sep=|\r\na b|c\r\n")).nodes.tolist() == ["a b", "c"]
+    with pytest.raises(FileError, match="line 4: the row has 1 column"):
+        read_graph(save("g.csv", "SEP=;\na;b\nb;c\nd\n"))
+    assert read_graph(save("h.csv", "sep=x,b\nb,c\n")).nodes.tolist() == ["sep=x", "b", "c"]
+
+
+def test_lines_of_old_macs(save: Save) -> None:
+    assert read_graph(save("e.csv", "source,target\ra,b\rb,c\r")).nodes.tolist() == ["a", "b", "c"]
+    with pytest.raises(FileError, match="line 3: the row has 1 column"):
+        read_graph(save("f.csv", "a,b\rb,c\rd\r"))
+
+
 def test_header_can_be_set(save: Save) -> None:
     path = save("e.csv", "a,b\nb,c\n")
     assert read_graph(path, header=True).nodes.tolist() == ["b", "c"]

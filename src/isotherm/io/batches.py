@@ -29,6 +29,7 @@ Item = TypeVar("Item")
 GROUPED = f"^{POINT_GROUPED.pattern}$"  # thousands set off by commas
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 LARGEST = 2**63 - 1
+MOST_WHOLE = 2**53  # above, floats have no units
 END = object()
 SAMPLE = 2000  # rows
 GRACE = 2.0  # seconds: longer than a batch takes, unless its thread waits for a silent pipe
@@ -121,8 +122,11 @@ def checked_ids(path: str, batch: Batch, role: str) -> "pl.Series":
     ids = batch.frame[role]
     if ids.dtype in (pl.Categorical, pl.Enum):
         ids = ids.cast(pl.String)
+    if ids.dtype.is_float() and (ids.fill_null(0) % 1 == 0).all() and (ids.fill_null(0).abs() < MOST_WHOLE).all():
+        ids = ids.cast(pl.Int64)  # as pandas writes integers where others are missing
     if ids.dtype != pl.String and str(ids.dtype) not in INTEGERS:
-        raise FileError(f"{path}: the {role} column holds {ids.dtype}; ids are text or integers of at most 64 bits")
+        held = f"the {role} column holds {ids.dtype}; ids are text or integers of at most 64 bits"
+        raise FileError(f"{path}: {held}, so convert the column, or choose another")
     if ids.null_count():
         raise missing_id(path, batch.place(ids.is_null().arg_max() or 0), role)
     if ids.dtype == pl.UInt64 and (ids > LARGEST).any():

@@ -445,7 +445,10 @@ class _Table:
         edges = "source" in known
         if first is None or second is None:
             what, needed = "an edge" if edges else "a seed", " and a ".join(known)
-            raise FileError(f"{self.path} has {self._counted()}, but {what} needs a {needed}; add what is missing")
+            sheet = " (only the first sheet is read)" if self.path.lower().endswith(".xlsx") else ""
+            raise FileError(
+                f"{self.path} has {self._counted()}{sheet}, but {what} needs a {needed}; add what is missing"
+            )
         if candidates or (not self.bare and len(free) + len(given) > (CLEAR_EDGES if edges else CLEAR_SEEDS)):
             best = candidates[0] if candidates else guess or (first, second)
             raise self.unclear(dict(zip(known, best, strict=True)))

@@ -266,7 +266,7 @@ def open_parts(names: Sequence[str], wanted: str | None, options: Options, progr
             raise FileError(f"{both}: text and columnar files cannot be read together; convert one of them")
     tables = opened_tables(files, options, progress)
     file, first = next(tables)
-    return EdgeTable(first.layout, None, chain(_placed(file, first), _alike(first, tables)))
+    return EdgeTable(first.layout, None, chain(_placed(file, first), _alike(file, first, tables)))
 
 
 def opened_tables(
@@ -288,11 +288,13 @@ def _share(progress: Progress, before: int, size: int, total: int, done: int, of
         progress(before + size * done // of, total)
 
 
-def _alike(first: EdgeTable, tables: Iterator[tuple[SourceFile, EdgeTable]]) -> Iterator[EdgeBatch]:
+def _alike(before: SourceFile, first: EdgeTable, tables: Iterator[tuple[SourceFile, EdgeTable]]) -> Iterator[EdgeBatch]:
     """The edges of further files, which must have weights if the first has."""
     for file, table in tables:
         if (first.layout.roles["weight"] is None) != (table.layout.roles["weight"] is None):
-            raise FileError("some of the files have weights and others have none; read them without, or add a column")
+            one, other = (before, file) if table.layout.roles["weight"] is None else (file, before)
+            message = "{one} has weights and {other} has none; leave one of them out, set {weight}, or add a column"
+            raise FileError(message, one=one.path, other=other.path, weight=Option("weight", False))
         yield from _placed(file, table)
 
 

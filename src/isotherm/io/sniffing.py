@@ -9,7 +9,7 @@ Comments
     Lines that begin with ``#`` or ``%``. They may be anywhere in ``.txt``, ``.edges`` and the like and in files that
     whitespace separates, but only at the top of CSV and TSV. An id may begin with the same signs. So if no blank
     follows the signs and the line has as many fields as a row, it is a row at the top of CSV and TSV, and an error
-    between the rows of other files.
+    between the rows of other files. A first line such as ``sep=;`` is no row either: it tells the delimiter.
 Header
     The first row is a header if it has names of columns (node and label, source and target, from and to and the like,
     see ``names.py``) that are not values further down, or if its first field is empty, as in a table with row numbers.
@@ -52,6 +52,7 @@ CSV_ERRORS = {
     "larger than": f"a field has more than {csv.field_size_limit()} characters",
 }
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d)")
+HINT = re.compile(rb'(?i)"?sep=([!-~\t])"?\r?\n')  # the first line, in which Excel notes the delimiter
 REMEDY = "quote fields that contain quotes or line breaks, and double the quotes in them"
 SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "whitespace": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 
@@ -161,6 +162,9 @@ def sniff(
 ) -> Dialect:
     """Find out how text is written from its first lines."""
     lines = sample.split(b"\n")
+    hint = HINT.match(sample)
+    if hint is not None:
+        lines[0], delimiter = SIGNS[0], delimiter or hint[1].decode()
     top = 0 if family == "text" else _leading_comments(lines)
     body = b"\n".join(lines[top:])
     vectors = rows == "vectors"

@@ -51,7 +51,7 @@ LONGEST_MAGIC = max(map(len, MAGIC))
 REMEDIES = {
     "Parquet": "end its name in .parquet, or set {format}",
     "Arrow": "end its name in .arrow, or set {format}",
-    "zip, npz or Excel": "end its name in .zip, or that of a matrix in .npz, or that of a table in .xlsx, or set {format}",
+    "zip, npz or Excel": "end its name in .zip, that of a matrix in .npz, that of a table in .xlsx, or set {format}",
     "UTF-16 text": "set {encoding}",
 }
 BOM = b"\xef\xbb\xbf"
