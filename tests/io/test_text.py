@@ -157,6 +157,14 @@ def test_weights_that_need_a_point_are_read_so(save: Save) -> None:
         read_graph(save("e.csv", "source;target;weight\na;b;1,5\nb;c;1498.59\n"), decimal=",")
 
 
+def test_words_for_a_missing_id_are_suspected(save: Save) -> None:
+    told = r"e\.csv: '\?' \(1 edge\), 'NA' \(2 edges\), 'nan' \(1 edge\) are read as nodes, but mean a missing value"
+    with pytest.warns(FileWarning, match=told) as caught:
+        graph = read_graph(save("e.csv", "source,target\nann,NA\nNA,bob\nnan,cat\ncat,?\nann,Nathan\n"))
+    assert len(caught) == 1
+    assert "nan" in graph.nodes
+
+
 def test_the_first_line_may_tell_the_delimiter(save: Save) -> None:
     """Excel writes it and heeds it."""
     found = read_graph_file(save("e.csv", 'sep=;\nsource;target\n"a,1";b\nb;c\n'))
@@ -191,6 +199,7 @@ def test_weights_can_be_ignored(save: Save) -> None:
     assert not read_graph(save("e.csv", "a,b,-1\nb,c,2\n"), weight=False).weighted
 
 
+@pytest.mark.filterwarnings("ignore:.* mean a missing value:isotherm.FileWarning")
 def test_ids_stay_what_they_are(save: Save) -> None:
     ids = [
         "007",
@@ -372,6 +381,7 @@ def test_columns_that_are_not_read_must_be_utf_8_too(tmp_path: Path, row: bytes)
 NASTY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), min_size=1, max_size=8)
 
 
+@pytest.mark.filterwarnings("ignore:.* mean a missing value:isotherm.FileWarning")
 @pytest.mark.filterwarnings("ignore:.* are different nodes:isotherm.FileWarning")
 @settings(max_examples=int(os.environ.get("ISOTHERM_FUZZ", "100")))
 @given(st.lists(st.tuples(NASTY, NASTY), min_size=1, max_size=8), st.sampled_from(["csv", "tsv"]))

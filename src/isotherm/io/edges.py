@@ -33,7 +33,7 @@ from isotherm.io.file_layout import Layout, Options
 from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, SourceFile, format_of
 from isotherm.io.memory import Budget
 from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT
-from isotherm.io.numbering import Codebook, Words, ids_at, warn_about_twins
+from isotherm.io.numbering import Codebook, Words, ids_at, missing_words, warn_about_missing, warn_about_twins
 from isotherm.io.streams import COMPRESSIONS, Input, Progress
 from isotherm.io.tables import open_table
 
@@ -89,12 +89,14 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     budget.check(edges=height or 0, weighted=weighted)
     ends = _Ends(_rows_at_most(file) if height is None else height)
     nodes = edges = 0
-    ids, weights, book, kinds = [], list[Any](), Codebook(), _Kinds()
+    ids, weights, book, kinds, missing = [], list[Any](), Codebook(), _Kinds(), list[str]()
     hashed = ((batch, book.hashes(batch.source, batch.target)) for batch in batches)
     for batch, first in ahead(_numbered(book, ahead(hashed), ends)):
         nodes, edges = nodes + len(first), edges + len(batch.source)
         budget.check(nodes=nodes, edges=edges, weighted=weighted)
-        ids.append(ids_at(file.name, batch, first).to_numpy())  # a Series would keep the texts of its batch alive
+        fresh = ids_at(file.name, batch, first)
+        missing += missing_words(fresh)
+        ids.append(fresh.to_numpy())  # a Series would keep the texts of its batch alive
         weights.append(batch.weight)
         kinds.add(batch.kind)
     if not ids:
@@ -104,6 +106,8 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     if found.dtype == object:
         warn_about_twins(file.name, book.twins(found))
     source, target = ends.all()
+    codes = {word: int(np.flatnonzero(found == word)[0]) for word in missing}
+    warn_about_missing(file.name, {w: int(((source == code) | (target == code)).sum()) for w, code in codes.items()})
     return Edges(source, target, weight, found, layout, kinds.all())
 
 
