@@ -98,6 +98,14 @@ def test_the_known_labels_tell_which_column_has_the_ids(run: Run, table: pl.Data
     assert outcome.err.rstrip().endswith("--id")
 
 
+def test_ids_that_may_be_numbers_of_rows_are_a_question(run: Run) -> None:
+    pl.DataFrame({"Kunde": [3, 0, 2, 1], "x": [0.5, 0.1, 5.5, 5.1]}).write_csv("t.csv")
+    Path("known.csv").write_text("node,label\n0,left\n1,right\n")
+    outcome = run("classify", "--vectors", "t.csv", "known.csv")
+    assert outcome.status == 2
+    assert outcome.err.rstrip().endswith("as in isotherm classify --vectors t.csv known.csv --id Kunde")
+
+
 def test_decimal_commas_and_thousands(run: Run, table: pl.DataFrame) -> None:
     table.with_columns(pl.col("x") * 1000).write_csv("point.csv", float_precision=3)
     plain = run("classify", "--vectors", "point.csv", "known.csv", "--scale", "-q")

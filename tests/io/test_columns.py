@@ -208,6 +208,14 @@ def test_a_third_column_may_hold_the_labels(tmp_path: Path) -> None:
     assert read_seeds(path) == dict(zip(ids, found, strict=True))
 
 
+def test_a_table_of_vectors_is_no_table_of_edges(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("id,x,y,z\na,0.5,1.5,2.5\nb,3.5,0.1,0.2\n")
+    with pytest.raises(
+        UnclearError, match=r"if each row is a vector, use --vectors or VectorClassifier; else choose two"
+    ):
+        read_graph(tmp_path / "v.csv")
+
+
 @pytest.mark.parametrize("header", ["Klasse,Wer\n", ""])
 @pytest.mark.parametrize("names", [["ann", "bob", "cat", "dan"], ["ann", "bob"]])
 def test_labels_may_come_before_nodes(tmp_path: Path, header: str, names: list[str]) -> None:

@@ -70,6 +70,24 @@ def test_columns_that_are_no_features_are_left_out(tmp_path: Path) -> None:
     assert ids == ["p", "q", "r"]
 
 
+@pytest.mark.parametrize(
+    ("names", "answers", "left_out"),
+    [
+        ("a,target", [0, 1, 0, 1], ("target",)),
+        ("target,label", [0, 1, 0, 1], ("target", "label")),
+        ("a,y", [0, 1, 0, 1], ("y",)),
+        ("x,y", [0, 1, 0, 1], ()),  # a place
+        ("a,y", [0.5, 1.5, 2.5, 3.5], ()),  # a measure
+    ],
+)
+def test_columns_that_may_hold_the_answer_are_left_out(
+    tmp_path: Path, names: str, answers: list[float], left_out: tuple[str, ...]
+) -> None:
+    rows = "".join(f"r{place},{place / 2},{answer},{answer}\n" for place, answer in enumerate(answers))
+    (tmp_path / "t.csv").write_text(f"id,b,{names}\n{rows}")
+    assert read_vectors(tmp_path / "t.csv").layout.left_out == left_out
+
+
 def test_texts_are_compared_by_their_words(tmp_path: Path) -> None:
     pl.DataFrame({"id": [7, 8, 9], "body": ["red apple", "apple red red", None]}).write_parquet(tmp_path / "t.parquet")
     vectors, ids, *_ = read_vectors(tmp_path / "t.parquet", TableOptions(text="body"))
@@ -256,7 +274,7 @@ def test_seeds_tell_which_column_has_the_ids(
 def test_ids_that_may_be_numbers_of_rows_are_a_question(tmp_path: Path) -> None:
     pl.DataFrame({"Kunde": [2, 0, 1, 3], "x": [0.5, 1.5, 2.5, 3.5]}).write_parquet(tmp_path / "t.parquet")
     with pytest.raises(
-        UnclearError, match="values of the column 'Kunde' or numbers of rows from 0; set id='Kunde' for"
+        UnclearError, match=r"values of the column 'Kunde' or numbers of rows from 0; .*, as in id='Kunde'$"
     ):
         read_vectors(tmp_path / "t.parquet", seeds=[0, 1])
     assert read_vectors(tmp_path / "t.parquet", TableOptions(id="Kunde"), seeds=[0, 1]).ids == [2, 0, 1, 3]

@@ -6,7 +6,7 @@ usual names of columns follow. Where two answers are equally likely, an error as
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -427,7 +427,7 @@ class _Table:
         taken: set[int | None],
         candidates: list[tuple[int, int]],
         *,
-        avoid: Iterable[int] = (),
+        avoid: Collection[int] = (),
         guess: tuple[int, int] | None = None,
     ) -> tuple[int, int]:
         """The positions of two columns of which at most one is known: the only candidate, else the first free ones.
@@ -451,7 +451,8 @@ class _Table:
             )
         if candidates or (not self.bare and len(free) + len(given) > (CLEAR_EDGES if edges else CLEAR_SEEDS)):
             best = candidates[0] if candidates else guess or (first, second)
-            raise self.unclear(dict(zip(known, best, strict=True)))
+            numbers = [place for place in avoid if place < len(self.values) and self.values[place].numeric]
+            raise self.unclear(dict(zip(known, best, strict=True)), vectors=2 * len(numbers) > len(self.names))
         return first, second
 
     def pair_by_values(self, known: dict[str, int | None], taken: set[int | None], columns: Columns) -> tuple[int, int]:
@@ -485,14 +486,17 @@ class _Table:
         pick = self.picks.get(role)
         return pick is not None and pick is not True and pick not in self.names
 
-    def unclear(self, guess: Mapping[str, int]) -> FileError:
-        """The error that asks for columns, with a guess to copy."""
+    def unclear(self, guess: Mapping[str, int], *, vectors: bool = False) -> FileError:
+        """The error that asks for columns, with a guess to copy; ``vectors`` says that the table may hold vectors."""
         for role, place in guess.items():
             if self.names[place] in self.repeated:
                 return self._repeated(role, self.names[place])
         columns = {role: Option(role, self.names[place] or place + 1) for role, place in guess.items()}
         what = "which nodes an edge joins" if "source" in guess else "which are nodes and which are labels"
-        message = f"{{path}} has {{count}}, and their names do not say {what}: {{names}}; choose two of them, as in "
+        other = "if each row is a vector, use --vectors or VectorClassifier; else " if vectors else ""
+        message = (
+            f"{{path}} has {{count}}, and their names do not say {what}: {{names}}; {other}choose two of them, as in "
+        )
         slots = " ".join(f"{{{role}}}" for role in guess)
         return UnclearError(message + slots, path=self.path, count=self._counted(), names=self._shown(), **columns)
 

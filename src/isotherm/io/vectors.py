@@ -15,7 +15,16 @@ from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import sparse_of_arrays
 from isotherm.graphs.vector_rows import REMEDY, first_odd
 from isotherm.io.batches import Table, check_decimal_sign, written_numbers
-from isotherm.io.columns import CLEAR_LABELS, MOSTLY, Names, is_index_name, named, node_places, picked_place
+from isotherm.io.columns import (
+    CLEAR_LABELS,
+    MOST_LABELS,
+    MOSTLY,
+    Names,
+    is_index_name,
+    named,
+    node_places,
+    picked_place,
+)
 from isotherm.io.errors import FileWarning, UnclearError, blaming, need, shorten
 from isotherm.io.file_layout import Column, Layout, Pick
 from isotherm.io.formats import TEXTUAL, format_of
@@ -32,6 +41,7 @@ if TYPE_CHECKING:  # few commands need features
     from isotherm.io.node_rows import NodeFeatures
 
 ARRAYS = (".npy", ".npz")
+ANSWERS = ("target",)  # further names of columns that may hold the answer
 IDS_ONLY = ("id", "nodeid", "node", "vertex", "vertexid")  # names of columns whose values must differ
 TABLES = (*TEXTUAL, "jsonl", "parquet", "arrow", "xlsx")
 
@@ -87,7 +97,7 @@ def read_vectors(
     Parquet and Arrow files and JSON lines have a column of lists, or numeric columns. CSV, TSV and Excel files have
     numeric columns below a header. ``.npy`` has an array of two dimensions; ``.npz`` such an array, if it is named
     vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids, or
-    the one that holds the seeds; one named label, class or the like is left out.
+    the one that holds the seeds; one named label, class, target or the like is left out.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -242,15 +252,15 @@ def _from_table(
     names = table.names
     picks = {"text": options.text, "id": options.id}
     texts, picked = (picked_place(path, names, pick, role) for role, pick in picks.items())
-    label = named(names, CLEAR_LABELS, {texts, picked})
-    likely = node_places(names, {texts, label}) + [place for place, name in enumerate(names) if is_index_name(name)]
+    answers = {named(names, some, {texts, picked}) for some in (CLEAR_LABELS, ANSWERS)}
+    likely = node_places(names, {texts, *answers}) + [place for place, name in enumerate(names) if is_index_name(name)]
     numbers = {place for place, each in enumerate(table.values) if each.numbering} if seeds else set[int]()
     as_texts = range(len(names)) if options.decimal == "," else ()
     raw = _frame(table, {texts, picked, *likely, *numbers, *as_texts})
     as_ids = (lambda column: column) if table.dialect is None else _as_ids
     if picked is None:
         ids = next((place for place in likely if _identifies(as_ids(raw.to_series(place)))), None)
-        others = [place for place in range(len(names)) if place not in {texts, label}]
+        others = [place for place in range(len(names)) if place not in {texts, *answers}]
         if ids is None and seeds:
             ids = _place_by_seeds(path, names, {place: as_ids(raw.to_series(place)) for place in others}, seeds)
         if ids is None:
@@ -265,8 +275,9 @@ def _from_table(
         column = raw.to_series(texts)
         vectors = _tf_idf(path, column if table.dialect is None else _typed(column), _title(names, texts))
     else:
-        frame = _with_numbers(path, kind, table, raw, {ids, label}, options, where)
-        places = _vector_places(path, frame, {ids, label})
+        apart = {ids, *answers}
+        frame = _with_numbers(path, kind, table, raw, apart, options, where)
+        places = _vector_places(path, frame, apart | {_answer_y(names, frame, apart)})
         if options.decimal is None:
             check_decimal_sign(path, table.values, {_title(names, place): place for place in places})
         vectors = _numbers(path, frame, places)
@@ -341,6 +352,14 @@ def _check_finite(path: str, vectors: Any, titles: list[str], where: Callable[[i
         raise FileError(f"{path}, {where(row)}: the column {shorten(title)} has {value}; {REMEDY}")
 
 
+def _answer_y(names: Names, frame: "pl.DataFrame", others: set[int | None]) -> int | None:
+    """A column named y that holds labels, as for scikit-learn: few values, and no column named x."""
+    place = named(names, ("y",), others)
+    if place is None or named(names, ("x",), ()) is not None:
+        return None
+    return place if frame.to_series(place).n_unique() <= min(MOST_LABELS, frame.height / 2) else None
+
+
 def _place_by_seeds(path: str, names: Names, columns: "dict[int, pl.Series]", seeds: Collection[Any]) -> int | None:
     """The column of ids that has most of the seeds; a question if they may be numbers of rows as well."""
     wanted = set(map(str, seeds))
@@ -355,8 +374,8 @@ def _place_by_seeds(path: str, names: Names, columns: "dict[int, pl.Series]", se
     rows = len(wanted.intersection(map(str, range(len(columns[best])))))
     if rows >= held[best]:
         message = (
-            "{path}: the labelled nodes may be values of the column {title} or numbers of rows from 0; set {id} for "
-            "values, or add a column named id for numbers of rows"
+            "{path}: the labelled nodes may be values of the column {title} or numbers of rows from 0; add a column "
+            "named id if they are numbers of rows, else name that column, as in {id}"
         )
         choice = Option("id", names[best] or best + 1)
         raise UnclearError(message, path=path, title=shorten(_title(names, best)), id=choice)
