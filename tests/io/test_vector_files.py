@@ -242,6 +242,14 @@ def test_how_numbers_are_written_can_be_said(
     assert read_vectors(tmp_path / "t.csv", TableOptions(**options)).vectors.tolist() == vectors
 
 
+def test_a_header_that_is_read_as_a_row_is_suspected(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n5,6\n")
+    with pytest.raises(
+        FileError, match=r"line 1: 'x' in the column '1' is not a number, .* or header=True if this row is"
+    ):
+        read_vectors(tmp_path / "t.csv", TableOptions(header=False))
+
+
 def test_a_column_of_a_sheet_that_is_mostly_numbers(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": list("abc"), "x": ["1", "2", "n/a"], "code": ["007", "008", "009"], "y": [1, 2, 3]})
     frame.write_excel(tmp_path / "t.xlsx")

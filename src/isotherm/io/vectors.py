@@ -310,7 +310,7 @@ def _with_numbers(
             given, title = column.str.strip_chars().replace("", None), _title(table.names, place)
             column = column if table.dialect is None else _written(path, given, title, options)
             if str(column.dtype) == "String":
-                _check_unmixed(path, given, title, where)
+                _check_unmixed(path, given, title, where, bare=table.names[place] is None)
         columns.append(column)
     return raw.with_columns(columns)
 
@@ -330,7 +330,7 @@ def _written(path: str, given: "pl.Series", title: str, options: TableOptions) -
     return given if style is None else written_numbers(given, style.decimal, thousands=True)
 
 
-def _check_unmixed(path: str, given: "pl.Series", title: str, where: Callable[[int], str]) -> None:
+def _check_unmixed(path: str, given: "pl.Series", title: str, where: Callable[[int], str], *, bare: bool) -> None:
     """Refuse a column of which most values are numbers, but not all."""
     known = given.is_not_null()
     numbers = min(
@@ -340,7 +340,9 @@ def _check_unmixed(path: str, given: "pl.Series", title: str, where: Callable[[i
     if odd.any() and 2 * odd.sum() < known.sum():
         row = odd.arg_max() or 0
         found = f"{shorten(given[row])} in the column {shorten(title)} is not a number, as most of its values are"
-        raise FileError(f"{path}, {where(row)}: {found}; correct it, or delete the row or the column")
+        message = "{path}, {where}: {found}; correct it, or delete the row or the column"
+        message += ", or {header} if this row is a header" if bare and row == 0 else ""
+        raise FileError(message, path=path, where=where(row), found=found, header=Option("header", True))
 
 
 def _check_finite(path: str, vectors: Any, titles: list[str], where: Callable[[int], str]) -> None:
