@@ -248,3 +248,18 @@ def test_seeds_can_be_changed() -> None:
     assert clf.labels_.tolist()[:4] == [0, 0, 0, 0]
     assert clf.n_features_in_ == 1
     assert clf.predict([[0.1]]).tolist() == [0]
+
+
+@pytest.mark.parametrize(("value", "name"), [(np.nan, "NaN"), (np.inf, "infinity")])
+def test_the_place_of_a_missing_value_is_told(value: float, name: str) -> None:
+    X = np.zeros((6, 3))
+    X[4, 1] = value
+    with pytest.raises(ValueError, match=f"row 4 has {name} in column 1: replace such values"):
+        iso.VectorClassifier().fit(X, [0, 1, -1, -1, -1, -1])
+    frame = pd.DataFrame(X, columns=["x", "y", "z"])
+    for use in (
+        lambda: iso.VectorClassifier().fit(frame, [0, 1, -1, -1, -1, -1]),
+        lambda: iso.Graph.from_vectors(frame),
+    ):
+        with pytest.raises(ValueError, match=f"row 4 has {name} in column 'y': replace such values"):
+            use()

@@ -17,6 +17,7 @@ from isotherm.equilibrium.options import DEFAULT_TOL, Progress
 from isotherm.graphs import Graph
 from isotherm.graphs.neighbours import Neighbours
 from isotherm.graphs.untrusted import checked_sparse
+from isotherm.graphs.vector_rows import check_finite
 from isotherm.labelling.fit import Fit
 from isotherm.labelling.inputs import row_ids
 from isotherm.labelling.settings import Settings
@@ -168,7 +169,9 @@ class VectorClassifier(NodeClassifier):
 
     def _checked_table(self, X: Any, *, reset: bool) -> Any:
         X = checked_sparse(X) if issparse(X) else X
-        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric")
+        table = validate_data(self, X, reset=reset, accept_sparse="csr", dtype="numeric", ensure_all_finite=False)
+        check_finite(table, getattr(self, "feature_names_in_", None))
+        return table
 
     def _hold(self, fit: Fit) -> Self:
         columns = self.n_features_in_

@@ -197,7 +197,8 @@ PACKED = {
 ON_PATH = {
     "classify vectors": {
         "--delimiter": probe("--delimiter", ";", says="no numeric columns"),
-        "--header": probe("--no-header", says="no numeric columns"),
+        "--decimal": probe("--decimal", ",", instead="points.csv seeds.csv --vectors"),
+        "--thousands": probe("--thousands", instead="grouped.csv seeds.csv --vectors"),
     },
     "classify packed": {**PACKED, "--side": probe("--side", "source", instead="arcs.iso seeds.csv")},
     "classify dask to a file": {
@@ -280,6 +281,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pl.DataFrame({"id": names, "x": values[:, 0], "y": 9 * values[:, 1], "z": values[:, 2]})
     table.write_csv(folder / "table.csv")
     table.write_csv(folder / "items.csv")
+    amounts = table.select("id", x=(pl.col("x").abs() + 1).round(3), y=pl.col("y").round().cast(int))
+    points = amounts.write_csv(separator=";", float_precision=3)
+    (folder / "points.csv").write_text(points)
+    (folder / "grouped.csv").write_text(points.replace(".", ","))
     (folder / "old.html").write_text("old\n")
     (folder / "old-labels").mkdir()
     table.write_parquet(folder / "old-labels" / "part.parquet")

@@ -73,7 +73,7 @@ def test_texts_are_classified_by_their_words(run: Run, tmp_path: Path) -> None:
 def test_columns_of_other_scales_are_told_in_options(run: Run, table: pl.DataFrame) -> None:
     table.with_columns(pl.col("x") * 1000).write_csv("table.csv")
     outcome = run("classify", "--vectors", "table.csv", "known.csv", "-o", "out.csv")
-    assert "column 0 of the table holds 100.0% of its variance" in outcome.err
+    assert "column 'x' of the table holds 100.0% of its variance" in outcome.err
     assert "pass --scale" in outcome.err
     assert "variance" not in run("classify", "--vectors", "table.csv", "known.csv", "--scale", "-o", "b.csv").err
 
@@ -82,7 +82,7 @@ def test_bad_tables_end_with_one_sentence(run: Run, table: pl.DataFrame, tmp_pat
     table.with_columns(pl.when(pl.col("id") == "r3").then(None).otherwise(pl.col("y")).alias("y")).write_csv("gap.csv")
     outcome = run("classify", "--vectors", "gap.csv", "known.csv", "-o", "out.csv")
     assert outcome.status == 2
-    assert "gap.csv: row 3 has NaN in column 1: replace such values" in outcome.err
+    assert "gap.csv, line 5: the column 'y' has NaN; replace such values" in outcome.err
     assert not (tmp_path / "out.csv").exists()
     (tmp_path / "strangers.csv").write_text("node,label\nq1,left\nq2,right\n")
     outcome = run("classify", "--vectors", "table.csv", "strangers.csv", "-o", "out.csv")
@@ -96,6 +96,37 @@ def test_the_summary_says_whether_seeds_found_the_weights(run: Run, table: pl.Da
     outcome = run("classify", "--vectors", "table.csv", "two.csv")
     assert "majority 1.00" in outcome.err
     assert "(usual weights: no seed can be hidden)" in outcome.err
+
+
+def test_the_known_labels_tell_which_column_has_the_ids(run: Run, table: pl.DataFrame) -> None:
+    plain = run("classify", "--vectors", "table.csv", "known.csv", "-q")
+    table.rename({"id": "Kunde"}).write_csv("table.csv")
+    assert run("classify", "--vectors", "table.csv", "known.csv", "-q").out == plain.out
+    pl.concat([table, table[:1]]).write_csv("table.csv")
+    outcome = run("classify", "--vectors", "table.csv", "known.csv")
+    assert outcome.status == 2
+    assert "table.csv, line 62: the id 'r0' in 'id' occurs twice, first in line 2; keep one of the rows" in outcome.err
+    assert outcome.err.rstrip().endswith("--id")
+
+
+def test_ids_that_may_be_numbers_of_rows_are_a_question(run: Run) -> None:
+    pl.DataFrame({"Kunde": [3, 0, 2, 1], "x": [0.5, 0.1, 5.5, 5.1]}).write_csv("t.csv")
+    Path("known.csv").write_text("node,label\n0,left\n1,right\n")
+    outcome = run("classify", "--vectors", "t.csv", "known.csv")
+    assert outcome.status == 2
+    assert outcome.err.rstrip().endswith("as in isotherm classify --vectors t.csv known.csv --id Kunde")
+
+
+def test_decimal_commas_and_thousands(run: Run, table: pl.DataFrame) -> None:
+    table.with_columns(pl.col("x") * 1000).write_csv("point.csv", float_precision=3)
+    plain = run("classify", "--vectors", "point.csv", "known.csv", "--scale", "-q")
+    assert plain.status == 0, plain.err
+    Path("comma.csv").write_text(Path("point.csv").read_text().replace(",", ";").replace(".", ","))
+    for options in ([], ["--decimal", ","]):
+        assert run("classify", "--vectors", "comma.csv", "known.csv", "--scale", "-q", *options).out == plain.out
+    grouped = pl.read_csv("point.csv").with_columns(pl.col("x").map_elements("{:,.3f}".format, pl.String))
+    grouped.write_csv("grouped.csv")
+    assert run("classify", "--vectors", "grouped.csv", "known.csv", "--scale", "-q", "--thousands").out == plain.out
 
 
 def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> None:
@@ -119,7 +150,7 @@ def test_how_the_table_is_written_can_be_said(run: Run, table: pl.DataFrame) -> 
         ["--more-edges", "more.csv"],
         ["--directed"],
         ["--undirected"],
-        ["--thousands"],
+        ["--unweighted"],
     ],
     ids=lambda options: options[0],
 )

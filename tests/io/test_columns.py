@@ -1,5 +1,6 @@
 """Which column is which: usual names, row numbers, unclear tables, and numbers that are not read."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from isotherm.graphs import Graph
 from isotherm.io import FileError, FileWarning, UnclearError, read_graph, read_graph_file, read_seeds, read_seeds_file
 from isotherm.io.columns import guessed_roles, sheet_places
-from isotherm.io.file_layout import Options
+from isotherm.io.file_layout import Column, Options
 
 PAIRS = [
     ("from", "to"),
@@ -153,6 +154,32 @@ def test_narrow_tables_whose_first_columns_are_no_ends(tmp_path: Path, rows: str
 
 
 @pytest.mark.parametrize(
+    ("rows", "nodes", "weight"),
+    [
+        ("2024-01-01,y1,y2,54\n2024-01-02,y2,y3,7\n", ["y1", "y2", "y3"], 4),
+        ("2024-01-01,13,4,54\n2024-01-02,4,5,7\n", ["13", "4", "5"], 4),
+        ("0.5,ann,bob\n1.5,bob,cat\n", ["ann", "bob", "cat"], None),
+        ("when,who,whom\n2024-01-03,ann,bob\n2024-02-12,bob,cat\n", ["ann", "bob", "cat"], None),
+        ("who,whom,when\nann,bob,1.2.2024\nbob,cat,3.2.2024\n", ["ann", "bob", "cat"], None),
+        ("wann;wer;wen\n1.2.2024;ann;bob\n3.2.2024;bob;cat\n", ["ann", "bob", "cat"], None),
+        ("1.0,2.0,5,1999\n2.0,3.0,6,1998\n", ["1.0", "2.0", "3.0"], 3),  # ids of a table of floats
+        ("2024-01-01,ann\n2024-01-02,bob\n", ["2024-01-01", "ann", "2024-01-02", "bob"], None),  # nothing else is left
+    ],
+)
+def test_dates_and_fractions_are_no_ends(tmp_path: Path, rows: str, nodes: list[str], weight: int | None) -> None:
+    (tmp_path / "e.csv").write_text(rows)
+    read = read_graph_file(tmp_path / "e.csv")
+    assert read.graph.nodes.tolist() == nodes
+    assert read.layout.roles["weight"] == (weight and Column(weight))
+
+
+def test_decimal_amounts_show_a_header(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("wann;wer;wen;Betrag\n1.2.2024;ann;bob;1498,59\n3.2.2024;bob;cat;12,00\n")
+    with pytest.warns(FileWarning, match="the numbers in 'Betrag' are not read"):
+        assert read_graph(tmp_path / "e.csv").nodes.tolist() == ["ann", "bob", "cat"]
+
+
+@pytest.mark.parametrize(
     ("rows", "choice"),
     [
         (
@@ -179,6 +206,42 @@ def test_a_third_column_may_hold_the_labels(tmp_path: Path) -> None:
         read_seeds(path)
     pl.DataFrame({"konto": ids, "summe": [1.5, 2.5, 3.5, 4.5, 5.5, 6.5], "befund": found}).write_csv(path)
     assert read_seeds(path) == dict(zip(ids, found, strict=True))
+
+
+def test_a_table_of_vectors_is_no_table_of_edges(tmp_path: Path) -> None:
+    (tmp_path / "v.csv").write_text("id,x,y,z\na,0.5,1.5,2.5\nb,3.5,0.1,0.2\n")
+    with pytest.raises(
+        UnclearError, match=r"if each row is a vector, use --vectors or VectorClassifier; else choose two"
+    ):
+        read_graph(tmp_path / "v.csv")
+
+
+@pytest.mark.parametrize("header", ["Klasse,Wer\n", ""])
+@pytest.mark.parametrize("names", [["ann", "bob", "cat", "dan"], ["ann", "bob"]])
+def test_labels_may_come_before_nodes(tmp_path: Path, header: str, names: list[str]) -> None:
+    """Labels that occur again tell; where each occurs once, the graph does."""
+    path, labels = tmp_path / "s.csv", ["rot", "blau", "rot", "blau"]
+    path.write_text(header + "".join(f"{label},{node}\n" for label, node in zip(labels, names, strict=False)))
+    graph = Graph.from_edges(["ann", "bob", "cat"], ["bob", "cat", "dan"])
+    found = read_seeds(path, like=graph, header=bool(header))
+    assert found == dict(zip(names, labels, strict=False))
+    if len(names) == 4:
+        assert read_seeds(path, header=bool(header)) == found
+        with pytest.warns(FileWarning, match="the first row .* is read as a header") if header else nullcontext():
+            assert read_seeds(path, like=graph) == found
+
+
+def test_labels_of_a_node_that_contradict_are_no_nodes(tmp_path: Path) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("node,label\nann,x1\nann,x2\n")
+    with pytest.raises(FileError, match="the node 'ann' has two labels"):
+        read_seeds(path)
+    path.write_text("ann,x\nann,y\nbob,x\n")  # neither order is right
+    with pytest.raises(FileError, match="the node 'ann' has two labels"):
+        read_seeds(path)
+    path.write_text("ann,x\nann,y\nbob,z\nbob,w\n")  # the graph knows better
+    with pytest.raises(FileError, match="the node 'ann' has two labels"):
+        read_seeds(path, like=Graph.from_edges(["ann"], ["bob"]))
 
 
 def test_unclear_seeds_are_refused(tmp_path: Path) -> None:

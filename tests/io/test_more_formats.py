@@ -158,8 +158,12 @@ def test_parts_that_do_not_fit_together(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("source,target,weight\na,b,1\nb,c,2\n")
     (tmp_path / "b.csv").write_text("source,target\nc,d\nd,e\n")
     pl.DataFrame({"source": ["x"], "target": ["y"], "weight": [1.0]}).write_parquet(tmp_path / "c.parquet")
-    with pytest.raises(FileError, match=r"some of the files have weights and others have none"):
+    with pytest.raises(
+        FileError, match=r"a\.csv has weights and .*b\.csv has none; leave one of them out, set weight="
+    ):
         read_graph([tmp_path / "a.csv", tmp_path / "b.csv"])
+    with pytest.raises(FileError, match=r"a\.csv has weights and .*b\.csv has none"):
+        read_graph([tmp_path / "b.csv", tmp_path / "a.csv"])
     assert read_graph([tmp_path / "a.csv", tmp_path / "b.csv"], weight=False).n_edges == 4
     with pytest.raises(FileError, match=r"text and columnar files cannot be read together"):
         read_graph([tmp_path / "a.csv", tmp_path / "c.parquet"])

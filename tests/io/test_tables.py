@@ -1,14 +1,21 @@
 """Parquet and Arrow: ids of their own type, columns by name, and damaged files."""
 
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from xlsxwriter import Workbook
 
 from isotherm.io import FileError, FileWarning, read_graph, read_graph_file, read_seeds, tables
 from isotherm.io.file_layout import Options
+from isotherm.io.vectors import TableOptions, read_vectors
 
 EDGES = pl.DataFrame({"source": ["a", "b", "c"], "target": ["b", "c", "a"], "weight": [1.0, 2.0, 4.0]})
 WRITERS = {
@@ -101,7 +108,7 @@ def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (EDGES.with_columns(weight=pl.Series([1.0, 2.0, np.nan])), "row 3: the weight is nan"),
         (EDGES.with_columns(weight=pl.Series(["1", "2", "x"])), "row 3: the weight is 'x'"),
         (EDGES.with_columns(weight=pl.lit([1])), r"the weight column holds List\(Int\d\d\), not numbers"),
-        (EDGES.with_columns(source=pl.lit(1.5)), "the source column holds Float64; ids are text or integers"),
+        (EDGES.with_columns(source=pl.lit(1.5)), "the source column holds Float64; ids are text or .*, so convert the"),
         (EDGES.with_columns(source=pl.lit(1)), "both must be text, or both integers"),
         (
             EDGES.with_columns(pl.lit(2**64 - 1, dtype=pl.UInt64).alias(n) for n in ["source", "target"]),
@@ -134,6 +141,60 @@ def test_another_kind_of_file(tmp_path: Path) -> None:
     path = save(EDGES, tmp_path / "e.parquet")
     with pytest.raises(FileError, match=r"is Parquet; end its name in \.parquet"):
         read_graph(path, format="csv")
+
+
+def test_whole_ids_may_be_floats(tmp_path: Path) -> None:
+    """As pandas writes integers of a column in which others are missing."""
+    floats = pl.DataFrame({"source": [1.0, 2.0], "target": [2.0, 3.0]})
+    assert read_graph(save(floats, tmp_path / "e.parquet")).nodes.tolist() == [1, 2, 3]
+
+
+def test_sheets_of_excel(tmp_path: Path) -> None:
+    path = tmp_path / "e.xlsx"
+    pl.DataFrame({"source": ["a"], "leer": [None], "target": ["b"]}).write_excel(path)
+    script = f"from isotherm.io import read_graph; print(read_graph({str(path)!r}).n_edges)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("1\n", ""), "a column without values is nothing to tell"
+    with Workbook(path) as book:
+        pl.DataFrame({"notes": ["read this"]}).write_excel(book, "notes")
+        EDGES.write_excel(book, "edges")
+    with pytest.raises(FileError, match=r"e\.xlsx has 1 column \(only the first sheet is read\), but an edge needs"):
+        read_graph(path)
+
+
+@pytest.fixture
+def piped(tmp_path: Path) -> Iterator[Callable[[Path], Path]]:
+    """A pipe through which the content of a file comes."""
+    threads = []
+
+    def pipe(path: Path) -> Path:
+        os.mkfifo(tmp_path / "pipe")
+        threads.append(Thread(target=(tmp_path / "pipe").write_bytes, args=[path.read_bytes()], daemon=True))
+        threads[0].start()
+        return tmp_path / "pipe"
+
+    yield pipe
+    for thread in threads:
+        thread.join(10)
+
+
+def test_a_sheet_from_a_pipe(tmp_path: Path, piped: Callable[[Path], Path]) -> None:
+    EDGES.write_excel(tmp_path / "e.xlsx")
+    assert (
+        read_graph(piped(tmp_path / "e.xlsx"), format="xlsx").nodes.tolist()
+        == read_graph(tmp_path / "e.xlsx").nodes.tolist()
+    )
+
+
+def test_vectors_from_a_pipe(tmp_path: Path, piped: Callable[[Path], Path]) -> None:
+    np.savez(tmp_path / "v.npz", vectors=np.eye(2))
+    assert read_vectors(piped(tmp_path / "v.npz"), TableOptions(format="npz")).vectors.tolist() == [[1, 0], [0, 1]]
+
+
+def test_the_remedy_for_a_pipe_names_no_suffix(tmp_path: Path, piped: Callable[[Path], Path]) -> None:
+    EDGES.write_excel(tmp_path / "e.xlsx")
+    with pytest.raises(FileError, match=r"pipe is zip, npz or Excel; set format$"):
+        read_graph(piped(tmp_path / "e.xlsx"))
 
 
 def test_compressing_twice_is_refused(tmp_path: Path) -> None:

@@ -144,6 +144,43 @@ def test_decimal_commas(save: Save) -> None:
     assert read_graph(save("e.csv", "1,2\n3,4\n")).nodes.tolist() == ["1", "2", "3", "4"]
 
 
+def test_weights_that_need_a_point_are_read_so(save: Save) -> None:
+    """The decimal commas that the caller tells of may be in a table of features."""
+    with pytest.warns(
+        FileWarning, match=r"weights such as 1498\.59 are read with a decimal point, although decimal=','"
+    ):
+        graph = read_graph(save("e.csv", "source,target,weight\na,b,1.284\nb,c,1498.59\n"), decimal=",", directed=True)
+    assert edges_of(graph) == {("a", "b"): 1.284, ("b", "c"): 1498.59}
+    whole = read_graph(save("e.csv", "source,target,weight\na,b,1.284\nb,c,12\n"), decimal=",", directed=True)
+    assert edges_of(whole) == {("a", "b"): 1284, ("b", "c"): 12}
+    with pytest.raises(FileError, match=r"the weight is '1498\.59'"):
+        read_graph(save("e.csv", "source;target;weight\na;b;1,5\nb;c;1498.59\n"), decimal=",")
+
+
+def test_words_for_a_missing_id_are_suspected(save: Save) -> None:
+    told = r"e\.csv: '\?' \(1 edge\), 'NA' \(2 edges\), 'nan' \(1 edge\) are read as nodes, but mean a missing value"
+    with pytest.warns(FileWarning, match=told) as caught:
+        graph = read_graph(save("e.csv", "source,target\nann,NA\nNA,bob\nnan,cat\ncat,?\nann,Nathan\n"))
+    assert len(caught) == 1
+    assert "nan" in graph.nodes
+
+
+def test_the_first_line_may_tell_the_delimiter(save: Save) -> None:
+    """Excel writes it and heeds it."""
+    found = read_graph_file(save("e.csv", 'sep=;\nsource;target\n"a,1";b\nb;c\n'))
+    assert found.graph.nodes.tolist() == ["a,1", "b", "c"]
+    assert read_graph(save("f.txt", "sep=|\r\na b|c\r\n")).nodes.tolist() == ["a b", "c"]
+    with pytest.raises(FileError, match="line 4: the row has 1 column"):
+        read_graph(save("g.csv", "SEP=;\na;b\nb;c\nd\n"))
+    assert read_graph(save("h.csv", "sep=x,b\nb,c\n")).nodes.tolist() == ["sep=x", "b", "c"]
+
+
+def test_lines_of_old_macs(save: Save) -> None:
+    assert read_graph(save("e.csv", "source,target\ra,b\rb,c\r")).nodes.tolist() == ["a", "b", "c"]
+    with pytest.raises(FileError, match="line 3: the row has 1 column"):
+        read_graph(save("f.csv", "a,b\rb,c\rd\r"))
+
+
 def test_header_can_be_set(save: Save) -> None:
     path = save("e.csv", "a,b\nb,c\n")
     assert read_graph(path, header=True).nodes.tolist() == ["b", "c"]
@@ -162,6 +199,7 @@ def test_weights_can_be_ignored(save: Save) -> None:
     assert not read_graph(save("e.csv", "a,b,-1\nb,c,2\n"), weight=False).weighted
 
 
+@pytest.mark.filterwarnings("ignore:.* mean a missing value:isotherm.FileWarning")
 def test_ids_stay_what_they_are(save: Save) -> None:
     ids = [
         "007",
@@ -343,6 +381,7 @@ def test_columns_that_are_not_read_must_be_utf_8_too(tmp_path: Path, row: bytes)
 NASTY = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), min_size=1, max_size=8)
 
 
+@pytest.mark.filterwarnings("ignore:.* mean a missing value:isotherm.FileWarning")
 @pytest.mark.filterwarnings("ignore:.* are different nodes:isotherm.FileWarning")
 @settings(max_examples=int(os.environ.get("ISOTHERM_FUZZ", "100")))
 @given(st.lists(st.tuples(NASTY, NASTY), min_size=1, max_size=8), st.sampled_from(["csv", "tsv"]))

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array, issparse, save_npz
 
 from isotherm.graphs import Graph
-from isotherm.io import FileError
+from isotherm.io import FileError, UnclearError
 from isotherm.io.vectors import TableOptions, read_feature_file, read_node_ids, read_vectors
 
 ROWS = np.array([[0.0, 1.5], [2.0, -3.0], [4.0, 5.25]])
@@ -59,12 +59,33 @@ def test_arrays_count_their_rows(tmp_path: Path) -> None:
 def test_columns_that_are_no_features_are_left_out(tmp_path: Path) -> None:
     FRAME.write_csv(tmp_path / "t.csv")
     read = read_vectors(tmp_path / "t.csv")
-    assert str(read.layout) == "id=col 1 (id), vectors=col 2 (x), to=col 3 (y), header=yes, delimiter=comma"
+    assert (
+        str(read.layout)
+        == "id=col 1 (id), vectors=col 2 (x), to=col 3 (y), header=yes, delimiter=comma, left out=label, note"
+    )
     numbered = FRAME.drop("id")
     numbered.write_csv(tmp_path / "n.csv")
     assert read_vectors(tmp_path / "n.csv").layout.first_id == 0
     _, ids, *_ = read_vectors(tmp_path / "t.csv", TableOptions(id="note"))
     assert ids == ["p", "q", "r"]
+
+
+@pytest.mark.parametrize(
+    ("names", "answers", "left_out"),
+    [
+        ("a,target", [0, 1, 0, 1], ("target",)),
+        ("target,label", [0, 1, 0, 1], ("target", "label")),
+        ("a,y", [0, 1, 0, 1], ("y",)),
+        ("x,y", [0, 1, 0, 1], ()),  # a place
+        ("a,y", [0.5, 1.5, 2.5, 3.5], ()),  # a measure
+    ],
+)
+def test_columns_that_may_hold_the_answer_are_left_out(
+    tmp_path: Path, names: str, answers: list[float], left_out: tuple[str, ...]
+) -> None:
+    rows = "".join(f"r{place},{place / 2},{answer},{answer}\n" for place, answer in enumerate(answers))
+    (tmp_path / "t.csv").write_text(f"id,b,{names}\n{rows}")
+    assert read_vectors(tmp_path / "t.csv").layout.left_out == left_out
 
 
 def test_texts_are_compared_by_their_words(tmp_path: Path) -> None:
@@ -126,12 +147,13 @@ def test_text_is_read_as_the_caller_says(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "ids", "vectors"),
     [
-        ("id,x\n1,2\n3,\n", [1, 3], [[2.0], [np.nan]]),
         ("id,x\n01,2\n3,4\n", ["01", "3"], [[2.0], [4.0]]),
         ("id,x,y\na,1,2\nb,NA,3\n", ["a", "b"], [[2.0], [3.0]]),  # x is text
         ("id,x,y\na,true,2\nb,false,3\n", ["a", "b"], [[1.0, 2.0], [0.0, 3.0]]),
+        ("id;x;y\na;1,5;2\nb;1.284,5;3\n", ["a", "b"], [[1.5, 2.0], [1284.5, 3.0]]),
+        ('id,x,y\na,"1,284.5",2\nb,"12",3\n', ["a", "b"], [[1284.5, 2.0], [12.0, 3.0]]),
         ("0,1,2\n1,2,3\n", None, [[1.0, 2.0, 3.0]]),  # pandas names columns so
-        ("id,x\n1,5\n1,6\n", None, [[1.0, 5.0], [1.0, 6.0]]),  # not ids, since they repeat
+        ("customer,x\n1,5\n1,6\n", None, [[1.0, 5.0], [1.0, 6.0]]),  # not ids, since they repeat
         ("x\n1\n2\n", None, [[1.0], [2.0]]),
         ("# made today\nid,x\na,1\n", ["a"], [[1.0]]),
     ],
@@ -141,6 +163,129 @@ def test_types_of_text_columns(tmp_path: Path, content: str, ids: list[Any] | No
     found, own, *_ = read_vectors(tmp_path / "t.csv")
     assert own == ids
     np.testing.assert_array_equal(found, vectors)
+
+
+@pytest.mark.parametrize(
+    ("content", "rows"),
+    [
+        ("0,0\n9,9\n0,1\n", [[0, 0], [9, 9], [0, 1]]),
+        ("0.000e+00 1.000e+00 2.000e+00\n3.000e+00 4.000e+00 5.000e+00\n", [[0, 1, 2], [3, 4, 5]]),  # numpy.savetxt
+        ("r0,5.1,3.5\nr1,4.9,3\n", [[5.1, 3.5], [4.9, 3]]),  # ids, which no name tells
+        ("1,2,3\n4,5,6\n", [[1, 2, 3], [4, 5, 6]]),
+        ("0,1,2\n3,7,5\n", [[3, 7, 5]]),  # names: pandas counts columns so
+        ("400,402,404\n3,7,5\n6,6,6\n", [[3, 7, 5], [6, 6, 6]]),  # wavelengths
+        ("id,400,500\na,3,7\nb,6,6\n", [[3, 7], [6, 6]]),
+        ("x,y\n1,2\n", [[1, 2]]),
+    ],
+)
+def test_a_first_row_of_numbers_is_no_header(tmp_path: Path, content: str, rows: list[Any]) -> None:
+    (tmp_path / "t.txt").write_text(content)
+    np.testing.assert_array_equal(read_vectors(tmp_path / "t.txt")[0], rows)
+
+
+def test_features_without_a_header_keep_their_first_row(tmp_path: Path) -> None:
+    (tmp_path / "f.csv").write_text("0.5,1.5\n2.5,3.5\n4.5,0.5\n")
+    graph = Graph.from_edges([0, 1], [1, 2])
+    np.testing.assert_array_equal(
+        read_feature_file(tmp_path / "f.csv", graph).at(graph).rows, [[0.5, 1.5], [2.5, 3.5], [4.5, 0.5]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,x\n7,5\n,6\n,4\n", "line 3: the id is empty"),
+        ("id,x\n7,5\n\n8,6\n7,4\n", r"line 5: the id 7 in 'id' occurs twice, first in line 2; keep one .* with id"),
+        ("node,x\nr7,5\nr7,6\n", "line 3: the id 'r7' in 'node' occurs twice"),
+        ("row_id,x\n" + "".join(f"{n % 20},{n}\n" for n in range(21)), "line 22: the id 0 in 'row_id' occurs twice"),
+    ],
+)
+def test_an_id_that_occurs_twice_is_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(FileError, match=message):
+        read_vectors(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("id,x,y\na,1,2\n\nb,2,2\nc,n/a,3\n", r"line 5: 'n/a' in the column 'x' is not a number, .* delete the row or"),
+        ("id,x\na,1\nb,2\nc,?\nd,4\n", r"line 4: '\?' in the column 'x' is not a number"),
+        ("id;x\na;1,5\nb;2,5\nc;3.5\n", r"line 4: '3\.5' in the column 'x' is not a number"),
+        (
+            'id,x\na,"1,100"\nb,"2,107"\n',
+            r"1,100 in the column 'x' may be a thousand or a fraction: set thousands=True",
+        ),
+        ("id;x;y\na;1.284;1,5\nb;2.500;2,5\n", r"1\.284 in the column 'x' may be a thousand .* decimal commas"),
+        ("id,x,y\na,1,2\n\nb,2,\n", "line 4: the column 'y' has NaN; replace such values"),
+        ("a,1,2\nb,2,inf\n", "line 2: the column '3' has infinity"),
+    ],
+)
+def test_values_that_are_no_numbers_are_refused(tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    with pytest.raises(FileError, match=rf"t\.csv(, |: ){message}"):
+        read_vectors(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "vectors"),
+    [
+        ("id;x;y\na;1.284;1,5\nb;2.500;2,5\n", {"decimal": ","}, [[1284.0, 1.5], [2500.0, 2.5]]),
+        ("id;x;y\na;1.284;1,5\nb;2.500;2,5\n", {"decimal": "."}, [[1.284, 1.5], [2.5, 2.5]]),
+        ('id,x\na,"1,100"\nb,"2,107"\n', {"thousands": True}, [[1100.0], [2107.0]]),
+    ],
+)
+def test_how_numbers_are_written_can_be_said(
+    tmp_path: Path, content: str, options: dict[str, Any], vectors: list[Any]
+) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    assert read_vectors(tmp_path / "t.csv", TableOptions(**options)).vectors.tolist() == vectors
+
+
+def test_a_header_that_is_read_as_a_row_is_suspected(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n5,6\n")
+    with pytest.raises(
+        FileError, match=r"line 1: 'x' in the column '1' is not a number, .* or header=True if this row is"
+    ):
+        read_vectors(tmp_path / "t.csv", TableOptions(header=False))
+
+
+def test_a_column_of_a_sheet_that_is_mostly_numbers(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": list("abc"), "x": ["1", "2", "n/a"], "code": ["007", "008", "009"], "y": [1, 2, 3]})
+    frame.write_excel(tmp_path / "t.xlsx")
+    with pytest.raises(FileError, match=r"t\.xlsx, row 4: 'n/a' in the column 'x' is not a number"):
+        read_vectors(tmp_path / "t.xlsx")
+    frame.drop("x").write_excel(tmp_path / "t.xlsx")
+    read = read_vectors(tmp_path / "t.xlsx")
+    assert read.vectors.tolist() == [[1.0], [2.0], [3.0]]
+    assert str(read.layout).endswith("left out=code")
+
+
+@pytest.mark.parametrize(
+    ("content", "seeds", "ids"),
+    [
+        ("Kunde,x\n1004,1\n1003,2\n1007,3\n", ["1003", "1007"], [1004, 1003, 1007]),
+        ("x,Kunde\n1,007\n2,008\n", ["007"], ["007", "008"]),
+        ("r1,1,2\nr2,3,4\n", ["r2"], ["r1", "r2"]),  # no header
+        ("Kunde,x\n1004,1\n1003,2\n1007,3\n", ["0", "1"], None),
+        ("Nr,x\n0,1\n1,2\n2,3\n", ["0", "1"], None),  # the same as numbers of rows
+        ("id,key\n7,1\n8,2\n", ["1"], [7, 8]),  # the name tells
+    ],
+)
+def test_seeds_tell_which_column_has_the_ids(
+    tmp_path: Path, content: str, seeds: list[str], ids: list[Any] | None
+) -> None:
+    (tmp_path / "t.csv").write_text(content)
+    assert read_vectors(tmp_path / "t.csv", seeds=seeds).ids == ids
+
+
+def test_ids_that_may_be_numbers_of_rows_are_a_question(tmp_path: Path) -> None:
+    pl.DataFrame({"Kunde": [2, 0, 1, 3], "x": [0.5, 1.5, 2.5, 3.5]}).write_parquet(tmp_path / "t.parquet")
+    with pytest.raises(
+        UnclearError, match=r"values of the column 'Kunde' or numbers of rows from 0; .*, as in id='Kunde'$"
+    ):
+        read_vectors(tmp_path / "t.parquet", seeds=[0, 1])
+    assert read_vectors(tmp_path / "t.parquet", TableOptions(id="Kunde"), seeds=[0, 1]).ids == [2, 0, 1, 3]
 
 
 def test_a_row_of_another_length_is_refused_with_its_line(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ here.
 """
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
@@ -49,7 +49,7 @@ ON_WORKERS = {
     *("ignore_missing_seeds", *names_of(LabelReading, LabelKinds)),
 }
 EDGES_ONLY = {  # options for files of edges, refused for a table of vectors
-    *("directed", "undirected", "source", "target", "weight", "unweighted", "thousands", "decimal"),
+    *("directed", "undirected", "source", "target", "weight", "unweighted"),
     *("more_edges", "max_graph_memory", "neighbors_key", "edge_kind", "side", "nodes"),
 }
 
@@ -102,7 +102,8 @@ def read_files(
         with usage_errors():
             options = _label_options(reading, fitting.kinds, None if table.wanted else table.graph_id)
             labels_files = read_labels([labels, *reading.more_seeds], options, others=[edges, *reading.more_edges])
-        graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar)
+        known = {node for file in labels_files for node in file.seeds}
+        graph_file, vectors = (_unread(edges), None) if unread else _read_graph(edges, fitting, bar, known)
         if fitting.solving.side in ("both", "source") and not graph_file.graph.directed:
             side = f"--side {fitting.solving.side}"
             raise UsageError(f"{side} is for directed graphs: add --directed, or {leave_out('side')}")
@@ -144,7 +145,8 @@ def contents_of(
     tables = [] if features is None else [features]
     with usage_errors():
         if table.wanted and edges != "-" and not edges.lower().endswith(ARRAYS):
-            tables.append(read_feature_file(edges, graph, TableOptions(table.id, **fitting.reading.written)))
+            read = read_feature_file(edges, graph, TableOptions(table.id, **fitting.reading.written))
+            tables.append(replace(read, ids=graph.nodes.tolist()))  # rows became nodes in this order
         if table.nodes is not None:
             tables.append(read_feature_file(table.nodes, graph, TableOptions(None if features else table.id)))
         return Contents.of(tables, graph, named_by)
@@ -185,11 +187,14 @@ def read_unseeded(edges: str, fitting: Fitting, job: Job) -> Unseeded:
     return Unseeded(graph, f"{_name(edges)}: {FileRead(read.layout, graph.nodes[0])}", features)
 
 
-def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any]":
-    """A graph, and None or the vectors of its nodes; in place of a graph a table of vectors may be read."""
+def _read_graph(edges: str, fitting: Fitting, bar: Bar, known: Collection[Any] = ()) -> "tuple[GraphFile, Any]":
+    """A graph, and None or the vectors of its nodes; in place of a graph a table of vectors may be read.
+
+    Nodes that are known to have labels tell which column of a table has the ids.
+    """
     reading, table = fitting.reading, fitting.table
     if table.wanted:
-        return _read_table(edges, fitting)
+        return _read_table(edges, fitting, known)
     from isotherm.graphs.packed import is_packed
     from isotherm.io import read_graph_file
 
@@ -203,7 +208,7 @@ def _read_graph(edges: str, fitting: Fitting, bar: Bar) -> "tuple[GraphFile, Any
         return read, read.vectors
 
 
-def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
+def _read_table(path: str, fitting: Fitting, known: Collection[Any]) -> "tuple[GraphFile, Any]":
     from isotherm.graphs import Graph
     from isotherm.io import GraphFile
     from isotherm.io.vectors import TableOptions, read_vectors
@@ -212,9 +217,11 @@ def _read_table(path: str, fitting: Fitting) -> "tuple[GraphFile, Any]":
     for name in EDGES_ONLY.intersection(changed_options(fitting)):
         raise UsageError(f"{option_name(name)} is for files of edges, not for a table of vectors: {leave_out(name)}")
     with usage_errors(culprit=_name(path)):
-        read = read_vectors(path, TableOptions(table.id, table.text, **fitting.reading.written))
+        reading = fitting.reading
+        style: dict[str, Any] = {"thousands": reading.thousands or None, "decimal": reading.decimal}
+        read = read_vectors(path, TableOptions(table.id, table.text, **reading.written, **style), seeds=known)
         threads = fitting.solving.threads
-        graph = Graph.from_vectors(read.vectors, **table.for_graph(), ids=read.ids, n_threads=threads)
+        graph = Graph.from_vectors(read.named, **table.for_graph(), ids=read.ids, n_threads=threads)
     return GraphFile(graph, read.layout), read.vectors
 
 

@@ -25,7 +25,7 @@ from isotherm.arrays import Doubles
 from isotherm.errors import Option, ParameterError, Worded, warn
 from isotherm.graphs.colours import ranked
 from isotherm.graphs.nodes import Ids
-from isotherm.graphs.vector_rows import Preparation, Vectors, as_table, has_direction
+from isotherm.graphs.vector_rows import Preparation, Vectors, as_table, has_direction, names_of
 
 FARTHEST = 16.0  # largest exponent: no weight rounds to 0 and leaves a row unreached
 MOST_EXACT = 5e10  # multiplications up to which all pairs of rows are compared: about a second
@@ -192,7 +192,7 @@ class Neighbours:
         """Find the k nearest rows of each row of a table."""
         _check(k, weights, recall)
         table = as_table(values)
-        preparation = Preparation.of(table, metric, scale)
+        preparation = Preparation.of(table, metric, scale, names_of(values))
         rows = preparation.rows(table)
         pointing = has_direction(table) if metric == "cosine" else np.ones(len(rows), bool)
         _warn_about_zeros(pointing)

@@ -1,5 +1,6 @@
 """Tables of vectors: checked, and prepared so that float32 distances between their rows are accurate."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self, get_args
 
@@ -18,6 +19,7 @@ MOST_DENSE = 1 << 26  # cells up to which a sparse table is made dense
 ROUNDED = 2.0**-16  # means are rounded to multiples of this fraction of the range of the values
 CHUNK = 1 << 22  # cells converted at once
 MUCH_LARGER = 20  # times the median deviation of the columns
+REMEDY = "replace such values, for example by sklearn.impute.SimpleImputer, or drop the rows"
 MOST_VARIANCE = 0.9  # share of the variance of the table
 
 Vectors = NDArray[np.float32]
@@ -45,8 +47,14 @@ def as_table(values: Any) -> Any:
         raise ValueError(f"a table of vectors has two dimensions, rows and columns, not {table.ndim}")
     if 0 in table.shape:
         raise ValueError(f"a table of vectors needs rows and columns; this one has shape {table.shape}")
-    _check_finite(table)
+    check_finite(table, names_of(values))
     return table
+
+
+def names_of(values: Any) -> Sequence[str | int] | None:
+    """The names of the columns of a data frame."""
+    names = getattr(values, "columns", None)
+    return None if names is None else list(names)
 
 
 def _check_numbers(dtype: np.dtype[Any]) -> None:
@@ -54,19 +62,27 @@ def _check_numbers(dtype: np.dtype[Any]) -> None:
         raise TypeError(f"a table of vectors holds real numbers, not {dtype}: encode or leave out other columns")
 
 
-def _check_finite(table: Any) -> None:
+def first_odd(table: Any) -> tuple[int, int, str] | None:
+    """The row and the column of the first value that is not finite, and whether it is NaN or infinity."""
     values = table.data if issparse(table) else table
     with np.errstate(over="ignore", invalid="ignore"):
         if values.dtype.kind != "f" or np.isfinite(values.sum(dtype=np.float64)) or np.isfinite(values).all():
-            return
+            return None
     place = int(np.argmin(np.isfinite(values)))
     row, column = divmod(place, table.shape[1])
     if issparse(table):
         row, column = int(np.searchsorted(table.indptr, place, "right")) - 1, int(table.indices[place])
-    raise ValueError(
-        f"row {row} has {'NaN' if np.isnan(values.flat[place]) else 'infinity'} in column {column}: "
-        "replace such values, for example by sklearn.impute.SimpleImputer, or drop the rows"
-    )
+    return row, column, "NaN" if np.isnan(values.flat[place]) else "infinity"
+
+
+def check_finite(table: Any, names: Sequence[str | int] | None = None) -> None:
+    """Refuse a value that is missing or infinite; columns without names are counted from 0, as rows are."""
+    odd = first_odd(table)
+    if odd is not None:
+        row, column, value = odd
+        raise ValueError(
+            f"row {row} has {value} in column {column if names is None else repr(names[column])}: {REMEDY}"
+        )
 
 
 @dataclass(frozen=True)
@@ -84,7 +100,7 @@ class Preparation:
     unit: float
 
     @classmethod
-    def of(cls, table: Any, metric: str, scale: bool) -> Self:
+    def of(cls, table: Any, metric: str, scale: bool, names: Sequence[str | int] | None = None) -> Self:
         """The preparation that suits the rows of this table."""
         if metric not in METRICS:
             message = f"{{metric}} is unknown: choose {' or '.join(map(repr, METRICS))}"
@@ -92,7 +108,7 @@ class Preparation:
         magnitude = _power_of_two(_largest(table))
         deviations = _deviations(table, magnitude)  # in units of the magnitude
         if not scale and metric == "euclidean" and not issparse(table):
-            _warn_about_scales(deviations)
+            _warn_about_scales(deviations, names)
         single = deviations.astype(np.float32).astype(np.float64)  # without the bits that depend on the order of rows
         divisor = magnitude * np.where(single > 0, single, 1) if scale else np.full(table.shape[1], magnitude)
         draft = cls(metric, divisor, None, np.zeros(1), 1.0)
@@ -181,7 +197,7 @@ def _deviations(table: Any, unit: float) -> Doubles:
     return np.asarray(np.sqrt(squares))
 
 
-def _warn_about_scales(deviations: Doubles) -> None:
+def _warn_about_scales(deviations: Doubles, names: Sequence[str | int] | None) -> None:
     """Warn if columns with a much larger deviation than the median together have most of the variance."""
     varied = deviations > 0
     if varied.sum() < 2:
@@ -189,7 +205,7 @@ def _warn_about_scales(deviations: Doubles) -> None:
     large = np.flatnonzero(deviations > MUCH_LARGER * np.median(deviations[varied]))
     held = float((deviations[large] ** 2).sum() / (deviations**2).sum())
     if len(large) and held > MOST_VARIANCE:
-        columns = first_few(large.tolist(), 3)
+        columns = first_few([place if names is None else names[place] for place in large.tolist()], 3)
         several = f"columns {columns} of the table hold", "they alone decide"
         subject, verb = several if len(large) > 1 else (f"column {columns} of the table holds", "it alone decides")
         reason = f"{subject} {held:.1%} of its variance, so {verb} which rows are near"

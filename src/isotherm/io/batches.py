@@ -17,7 +17,7 @@ from isotherm.files import FileError
 from isotherm.graphs.csr import MISSING
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import Column, Layout, Options, Values
-from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED
+from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED, unclear_number
 from isotherm.io.sniffing import Dialect
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ Item = TypeVar("Item")
 GROUPED = f"^{POINT_GROUPED.pattern}$"  # thousands set off by commas
 INTEGERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
 LARGEST = 2**63 - 1
+MOST_WHOLE = 2**53  # above, floats have no units
 END = object()
 SAMPLE = 2000  # rows
 GRACE = 2.0  # seconds: longer than a batch takes, unless its thread waits for a silent pipe
@@ -121,8 +122,11 @@ def checked_ids(path: str, batch: Batch, role: str) -> "pl.Series":
     ids = batch.frame[role]
     if ids.dtype in (pl.Categorical, pl.Enum):
         ids = ids.cast(pl.String)
+    if ids.dtype.is_float() and (ids.fill_null(0) % 1 == 0).all() and (ids.fill_null(0).abs() < MOST_WHOLE).all():
+        ids = ids.cast(pl.Int64)  # as pandas writes integers where others are missing
     if ids.dtype != pl.String and str(ids.dtype) not in INTEGERS:
-        raise FileError(f"{path}: the {role} column holds {ids.dtype}; ids are text or integers of at most 64 bits")
+        held = f"the {role} column holds {ids.dtype}; ids are text or integers of at most 64 bits"
+        raise FileError(f"{path}: {held}, so convert the column, or choose another")
     if ids.null_count():
         raise missing_id(path, batch.place(ids.is_null().arg_max() or 0), role)
     if ids.dtype == pl.UInt64 and (ids > LARGEST).any():
@@ -143,13 +147,8 @@ def checked_weights(path: str, batch: Batch, options: Options, name: str | None)
     if given.dtype != pl.String and not given.dtype.is_numeric():
         raise FileError(f"{path}: the weight column holds {given.dtype}, not numbers; give another, or none")
     column = given.str.strip_chars() if given.dtype == pl.String else given
-    if options.decimal == "," and column.dtype == pl.String:
-        pattern = f"^(?:{COMMA.pattern}|{COMMA_GROUPED.pattern})$"
-        fine = column.str.contains(pattern).fill_null(value=False)
-        column = column.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True).set(~fine, None)
-    elif options.thousands and column.dtype == pl.String:
-        grouped = column.str.contains(GROUPED).fill_null(value=False)
-        column = column.str.replace_all(",", "").zip_with(grouped, column)
+    if column.dtype == pl.String:
+        column = written_numbers(column, options.decimal, options.thousands)
     column = column if column.dtype == pl.Float32 else column.cast(pl.Float64, strict=False)
     column = column.abs() if options.absolute else column
     weights: Floats = column.to_numpy()
@@ -158,6 +157,29 @@ def checked_weights(path: str, batch: Batch, options: Options, name: str | None)
         row = (~fine.fill_null(value=False)).arg_max() or 0
         raise _bad_weight(path, batch.place(row), given[row], name)
     return weights
+
+
+def written_numbers(column: "pl.Series", decimal: str | None, thousands: bool) -> "pl.Series":
+    """Texts as numbers that are written with this decimal sign; null where a text is none."""
+    import polars as pl
+
+    if decimal == ",":
+        pattern = f"^(?:{COMMA.pattern}|{COMMA_GROUPED.pattern})$"
+        fine = column.str.contains(pattern).fill_null(value=False)
+        column = column.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True).set(~fine, None)
+    elif thousands:
+        grouped = column.str.contains(GROUPED).fill_null(value=False)
+        column = column.str.replace_all(",", "").zip_with(grouped, column)
+    return column.cast(pl.Float64, strict=False)
+
+
+def check_decimal_sign(path: str, values: Sequence[Values], places: Mapping[str | None, int]) -> None:
+    """Ask how a number such as 1.284 in these columns is meant, if others have decimal commas."""
+    comma = next((each.decimal_comma for each in values if each.decimal_comma), "")
+    for name, place in places.items() if comma else ():
+        if place < len(values) and values[place].thousand:
+            why = f", since there are decimal commas, such as {comma}"
+            raise FileError("{path}: {error}", path=path, error=unclear_number(values[place].thousand, name, why))
 
 
 def kinds_as_text(batch: Batch) -> "pl.Series":

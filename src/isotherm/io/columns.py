@@ -6,7 +6,7 @@ usual names of columns follow. Where two answers are equally likely, an error as
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Any, TypeAlias
 
@@ -65,6 +65,7 @@ INDEX = re.compile(r"|unnamed:? ?\d+|__index_level_\d+__|index", re.IGNORECASE)
 NO_ID = re.compile(  # a date, a time or a fraction
     r"\d{1,4}([-/.])\d{1,2}\1\d{1,4}([ T].*)?|\d{1,2}:\d\d(:\d\d.*)?|[+-]?\d[\d.]*,\d+|[+-]?[\d,]*\.\d+"
 )
+WHOLE = re.compile(r"\d+\.0+")  # an id that was written as a fraction
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 
 
@@ -235,8 +236,8 @@ def edge_roles(
     Columns that the caller picks are taken. Otherwise source and target are a pair of names such as source and target
     or from and to. If there is no such pair, they are the only two columns that have ids in common among their first
     values, the ``sample``. Else they are the first two free columns, but not in a wide table with names, which is
-    refused. Row numbers are skipped, and in a table with names also dates and fractions. The weight is a column named
-    weight, w, value or capacity; in a table without names it is the third column if that is numeric.
+    refused. Row numbers, dates and fractions are skipped. The weight is a column named weight, w, value or capacity;
+    in a table without names it is the column after the ends if that is numeric.
 
     Examples
     --------
@@ -246,19 +247,25 @@ def edge_roles(
     """
     table = _Table(path, names, picks, values)
     source, target, kind = (table.picked(role) for role in ("source", "target", "edge_kind"))
-    pick, taken = picks.get("weight"), {source, target, kind}
+    pick, taken, picked = picks.get("weight"), {source, target, kind}, source is not None and target is not None
     if pick is not None:
         weight = None if pick is False else table.picked("weight")
-    elif table.bare:
-        weight = 2 if len(values) > 2 and values[2].numeric and 2 not in taken else None
     else:
-        weight = named(names, WEIGHTS, taken)
+        weight = None if table.bare else named(names, WEIGHTS, taken)
     if source is None or target is None:
         known, taken, pairs = {"source": source, "target": target}, {weight, kind}, _pairs(names, source, target)
-        if pairs or table.bare or len(names) < 3:
+        if pairs or len(names) < 3:
             source, target = table.pair(known, taken, pairs)
+        elif table.bare:
+            columns = sample()
+            avoid = [place for place in _no_ids(columns) if not all(map(WHOLE.fullmatch, columns[place]))]
+            source, target = table.pair(known, taken, pairs, avoid=avoid)
         else:
             source, target = table.pair_by_values(known, taken, sample())
+    if pick is None and table.bare:
+        behind = 2 if picked else max(source, target, 1) + 1
+        free = behind < len(values) and behind not in {source, target, kind}
+        weight = behind if free and values[behind].numeric else None
     found = {"source": source, "target": target, "weight": weight}
     return table.distinct(found if kind is None else found | {"edge_kind": kind})
 
@@ -334,6 +341,11 @@ def _without(some: Iterable[int], places: list[int], least: int) -> list[int]:
     dropped = set(some)
     others = [place for place in places if place not in dropped]
     return others if len(others) >= least else places
+
+
+def _no_ids(columns: Columns) -> set[int]:
+    """The columns of dates, times, fractions or lists."""
+    return {place for place, values in enumerate(columns) if _are_no_ids(values)}
 
 
 def _are_no_ids(values: Sequence[Any]) -> bool:
@@ -417,7 +429,7 @@ class _Table:
         taken: set[int | None],
         candidates: list[tuple[int, int]],
         *,
-        avoid: Iterable[int] = (),
+        avoid: Collection[int] = (),
         guess: tuple[int, int] | None = None,
     ) -> tuple[int, int]:
         """The positions of two columns of which at most one is known: the only candidate, else the first free ones.
@@ -435,16 +447,20 @@ class _Table:
         edges = "source" in known
         if first is None or second is None:
             what, needed = "an edge" if edges else "a seed", " and a ".join(known)
-            raise FileError(f"{self.path} has {self._counted()}, but {what} needs a {needed}; add what is missing")
+            sheet = " (only the first sheet is read)" if self.path.lower().endswith(".xlsx") else ""
+            raise FileError(
+                f"{self.path} has {self._counted()}{sheet}, but {what} needs a {needed}; add what is missing"
+            )
         if candidates or (not self.bare and len(free) + len(given) > (CLEAR_EDGES if edges else CLEAR_SEEDS)):
             best = candidates[0] if candidates else guess or (first, second)
-            raise self.unclear(dict(zip(known, best, strict=True)))
+            numbers = [place for place in avoid if place < len(self.values) and self.values[place].numeric]
+            raise self.unclear(dict(zip(known, best, strict=True)), vectors=2 * len(numbers) > len(self.names))
         return first, second
 
     def pair_by_values(self, known: dict[str, int | None], taken: set[int | None], columns: Columns) -> tuple[int, int]:
         """The same, where names tell nothing: the only two columns that have values in common, if these are texts."""
         times = {place for place, name in enumerate(self.names) if is_time(name or "")}
-        avoid = times | {place for place, values in enumerate(columns) if _are_no_ids(values)}
+        avoid = times | _no_ids(columns)
         ids = {place: set(values) - {"", None} for place, values in enumerate(columns) if place not in avoid | taken}
         shared = {pair: len(ids[pair[0]] & ids[pair[1]]) for pair in combinations(ids, 2)}
         pairs = (
@@ -472,14 +488,17 @@ class _Table:
         pick = self.picks.get(role)
         return pick is not None and pick is not True and pick not in self.names
 
-    def unclear(self, guess: Mapping[str, int]) -> FileError:
-        """The error that asks for columns, with a guess to copy."""
+    def unclear(self, guess: Mapping[str, int], *, vectors: bool = False) -> FileError:
+        """The error that asks for columns, with a guess to copy; ``vectors`` says that the table may hold vectors."""
         for role, place in guess.items():
             if self.names[place] in self.repeated:
                 return self._repeated(role, self.names[place])
         columns = {role: Option(role, self.names[place] or place + 1) for role, place in guess.items()}
         what = "which nodes an edge joins" if "source" in guess else "which are nodes and which are labels"
-        message = f"{{path}} has {{count}}, and their names do not say {what}: {{names}}; choose two of them, as in "
+        other = "if each row is a vector, use --vectors or VectorClassifier; else " if vectors else ""
+        message = (
+            f"{{path}} has {{count}}, and their names do not say {what}: {{names}}; {other}choose two of them, as in "
+        )
         slots = " ".join(f"{{{role}}}" for role in guess)
         return UnclearError(message + slots, path=self.path, count=self._counted(), names=self._shown(), **columns)
 

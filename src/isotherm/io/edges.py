@@ -3,6 +3,7 @@
 import glob
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,14 +17,23 @@ from isotherm.files import STANDARD, FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.csr import EdgeKinds, check_kinds, check_size, edge_weights
 from isotherm.graphs.packed import is_packed
-from isotherm.io.batches import Batch, EdgeBatch, Floats, ahead, checked_ids, checked_weights, kinds_as_text
+from isotherm.io.batches import (
+    Batch,
+    EdgeBatch,
+    Floats,
+    ahead,
+    check_decimal_sign,
+    checked_ids,
+    checked_weights,
+    kinds_as_text,
+)
 from isotherm.io.columns import edge_roles, unused_numbers
 from isotherm.io.errors import FileWarning, shorten
-from isotherm.io.file_layout import Layout, Options, Values
+from isotherm.io.file_layout import Layout, Options
 from isotherm.io.formats import FORMATS, NETSET, TEXTUAL, Format, SourceFile, format_of
 from isotherm.io.memory import Budget
-from isotherm.io.number_styles import unclear_number
-from isotherm.io.numbering import Codebook, Words, ids_at, warn_about_twins
+from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT
+from isotherm.io.numbering import Codebook, Words, ids_at, missing_words, warn_about_missing, warn_about_twins
 from isotherm.io.streams import COMPRESSIONS, Input, Progress
 from isotherm.io.tables import open_table
 
@@ -62,8 +72,10 @@ def open_edges(file: Input, known: Format, options: Options) -> EdgeTable:
     layout = table.layout(known.name, edge_roles(file.name, table.names, options.picks, table.values, table.sample))
     if options.weight is None and layout.roles["weight"] is None:
         _warn_about_numbers(file.name, unused_numbers(table.names, table.values, layout.roles))
-    if options.decimal is None:
-        _check_decimal_sign(file.name, table.values, layout)
+    if options.decimal is None and "weight" in layout.places:
+        check_decimal_sign(file.name, table.values, {None: layout.places["weight"]})
+    if options.decimal == "," and "weight" in layout.places and table.dialect is not None:
+        options = _as_written(file.name, table.sample()[layout.places["weight"]], options)
     numbers = frozenset({"weight"}) if options.decimal != "," else frozenset[str]()
     batches = table.batches(layout.places, numbers)
     return EdgeTable(layout, table.height, _checked(file.name, ahead(batches), options, layout))
@@ -77,12 +89,14 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     budget.check(edges=height or 0, weighted=weighted)
     ends = _Ends(_rows_at_most(file) if height is None else height)
     nodes = edges = 0
-    ids, weights, book, kinds = [], list[Any](), Codebook(), _Kinds()
+    ids, weights, book, kinds, missing = [], list[Any](), Codebook(), _Kinds(), list[str]()
     hashed = ((batch, book.hashes(batch.source, batch.target)) for batch in batches)
     for batch, first in ahead(_numbered(book, ahead(hashed), ends)):
         nodes, edges = nodes + len(first), edges + len(batch.source)
         budget.check(nodes=nodes, edges=edges, weighted=weighted)
-        ids.append(ids_at(file.name, batch, first).to_numpy())  # a Series would keep the texts of its batch alive
+        fresh = ids_at(file.name, batch, first)
+        missing += missing_words(fresh)
+        ids.append(fresh.to_numpy())  # a Series would keep the texts of its batch alive
         weights.append(batch.weight)
         kinds.add(batch.kind)
     if not ids:
@@ -92,6 +106,8 @@ def number_edges(file: Input, table: EdgeTable, options: Options) -> Edges:
     if found.dtype == object:
         warn_about_twins(file.name, book.twins(found))
     source, target = ends.all()
+    codes = {word: int(np.flatnonzero(found == word)[0]) for word in missing}
+    warn_about_missing(file.name, {w: int(((source == code) | (target == code)).sum()) for w, code in codes.items()})
     return Edges(source, target, weight, found, layout, kinds.all())
 
 
@@ -129,13 +145,19 @@ class _Kinds:
         return EdgeKinds(tuple(names), ranks[np.concatenate(self._parts)])
 
 
-def _check_decimal_sign(path: str, values: Sequence[Values], layout: Layout) -> None:
-    """Ask how a weight such as 1.284 is meant, if other columns have decimal commas."""
-    comma = next((each.decimal_comma for each in values if each.decimal_comma), "")
-    place = layout.places.get("weight")
-    if comma and place is not None and place < len(values) and values[place].thousand:
-        why = f", since there are decimal commas, such as {comma}"
-        raise FileError("{path}: {error}", path=path, error=unclear_number(values[place].thousand, why=why))
+def _as_written(path: str, weights: Sequence[str], options: Options) -> Options:
+    """The options with a decimal point, and a warning, if the weights can be read in no other way.
+
+    Another file, such as the table of features, may be the one with decimal commas.
+    """
+    texts = [text.strip() for text in weights]
+    pointed = (text for text in texts if not (COMMA.fullmatch(text) or COMMA_GROUPED.fullmatch(text)))
+    point = next(filter(POINT.fullmatch, pointed), None)
+    if point is None or "," in "".join(texts):
+        return options
+    message = "{path}: weights such as {point} are read with a decimal point, although {decimal} is set"
+    warn(FileWarning(message, path=path, point=point, decimal=Option("decimal", ",")))
+    return replace(options, decimal=".")
 
 
 def _warn_about_numbers(path: str, names: list[str]) -> None:
@@ -248,7 +270,7 @@ def open_parts(names: Sequence[str], wanted: str | None, options: Options, progr
             raise FileError(f"{both}: text and columnar files cannot be read together; convert one of them")
     tables = opened_tables(files, options, progress)
     file, first = next(tables)
-    return EdgeTable(first.layout, None, chain(_placed(file, first), _alike(first, tables)))
+    return EdgeTable(first.layout, None, chain(_placed(file, first), _alike(file, first, tables)))
 
 
 def opened_tables(
@@ -270,11 +292,13 @@ def _share(progress: Progress, before: int, size: int, total: int, done: int, of
         progress(before + size * done // of, total)
 
 
-def _alike(first: EdgeTable, tables: Iterator[tuple[SourceFile, EdgeTable]]) -> Iterator[EdgeBatch]:
+def _alike(before: SourceFile, first: EdgeTable, tables: Iterator[tuple[SourceFile, EdgeTable]]) -> Iterator[EdgeBatch]:
     """The edges of further files, which must have weights if the first has."""
     for file, table in tables:
         if (first.layout.roles["weight"] is None) != (table.layout.roles["weight"] is None):
-            raise FileError("some of the files have weights and others have none; read them without, or add a column")
+            one, other = (before, file) if table.layout.roles["weight"] is None else (file, before)
+            message = "{one} has weights and {other} has none; leave one of them out, set {weight}, or add a column"
+            raise FileError(message, one=one.path, other=other.path, weight=Option("weight", False))
         yield from _placed(file, table)
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from isotherm.choices import DecimalSign
+from isotherm.errors import first_few
 
 Pick: TypeAlias = str | int | None
 """A column: its name, its number from 1, or None to find it."""
@@ -102,6 +103,8 @@ class Layout:
         The id of the first node, in formats that count nodes instead of naming them; None for other formats.
     attribute
         The attribute of nodes that has the labels, where these come from a file of a graph.
+    left_out
+        The columns of a table of vectors that are not read.
 
     Examples
     --------
@@ -117,6 +120,7 @@ class Layout:
     delimiter: str | None = None
     first_id: int | None = None
     attribute: str | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def places(self) -> dict[str, int]:
@@ -150,4 +154,6 @@ class Layout:
             parts.append(f"ids=counted from {self.first_id}")
         if self.attribute is not None:
             parts.append(f"label={self.attribute}")
+        if self.left_out:
+            parts.append(f"left out={first_few(self.left_out, text=str)}")
         return ", ".join(parts)

@@ -254,6 +254,8 @@ def _none_match(read: SeedsFile, graph: GraphFile, edges: str) -> FileError:
     if "source" in roles:
         theirs = f"{roles['source']} and {roles['target']} of {edges} have"
         choice = "{node}, {source} and {target}"
+    if "id" in roles:
+        choice = "{node}, or the column of ids with {id}"
     if graph.layout.format in FORMATS and FORMATS[graph.layout.format].attributes:  # not an array of vectors
         choice += ", or the attribute of nodes in {edges} that has their ids with {id}"
     found = f"{ours}, but {theirs} ids such as {', '.join(map(shorten, graph.graph.nodes[:1].tolist()))}"

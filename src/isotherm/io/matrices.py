@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from io import BytesIO
 from itertools import chain
+from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -66,9 +67,9 @@ def read_npz(file: Input, options: Options) -> tuple[Graph, Layout]:
 
 
 @contextmanager
-def opened_npz(file: Input, max_memory: int | None = None) -> Iterator[Any]:
-    """An npz file whose arrays fit in memory."""
-    source = file.source()
+def opened_npz(file: Input, max_memory: int | None = None, source: Path | BytesIO | None = None) -> Iterator[Any]:
+    """An npz file whose arrays fit in memory; ``source`` is what `Input.source` gave, if that was asked already."""
+    source = file.source() if source is None else source
     if peek(source, 4) not in (b"PK\x03\x04", b"PK\x05\x06"):
         raise FileError(f"{file.name} is not an npz file; {SAVE}")
     budget = Budget(file.name, max_memory)

@@ -12,19 +12,20 @@ another kind than expected, `UnsuitableError` asks for the numbering that fits, 
 import secrets
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from isotherm import kernels
-from isotherm.errors import Option, warn
+from isotherm.errors import Option, first_few, warn
 from isotherm.files import FileError
 from isotherm.graphs.packed_writing import PackWriter
 from isotherm.io.batches import EdgeBatch, missing_id
 from isotherm.io.errors import FileWarning, shorten
 from isotherm.io.formats import SourceFile
+from isotherm.seeds.encoding import MISSING_SPELLINGS
 from isotherm.tables import size
 
 if TYPE_CHECKING:
@@ -125,6 +126,19 @@ def warn_about_twins(path: str, twins: tuple[str, str] | None) -> None:
     if unicodedata.normalize("NFC", one) == unicodedata.normalize("NFC", other):  # they look the same
         one, other = map(ascii, twins)
     warn(FileWarning(f"{path}: {one} and {other} are different nodes; if they are the same, write them alike"))
+
+
+def warn_about_missing(path: str, edges: Mapping[str, int]) -> None:
+    """Warn of ids that are words for a missing value, given their numbers of edges."""
+    if edges:
+        counts = [f"{shorten(word)} ({count:,} edge{'s' * (count > 1)})" for word, count in sorted(edges.items())]
+        found = f"{first_few(counts, text=str)} are read as nodes, but mean a missing value elsewhere"
+        warn(FileWarning(f"{path}: {found}; leave out the rows in which an id is missing"))
+
+
+def missing_words(ids: "pl.Series") -> list[str]:
+    """The ids that are words for a missing value."""
+    return ids.filter(ids.is_in(list(MISSING_SPELLINGS))).unique().to_list() if _is_text(ids) else []
 
 
 def ids_at(path: str, batch: EdgeBatch, places: Places) -> "pl.Series":

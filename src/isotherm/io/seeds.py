@@ -14,7 +14,7 @@ from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.packed import PackedGraph
 from isotherm.io.batches import Batch, Table, checked_ids, missing_id
-from isotherm.io.columns import guessed_roles, picked_place, seed_roles
+from isotherm.io.columns import guessed_roles, label_place, node_places, picked_place, seed_roles
 from isotherm.io.errors import FileWarning, UnclearError, shorten
 from isotherm.io.file_layout import Column, LabelOptions, Layout, Options, Pick
 from isotherm.io.formats import FORMATS, TEXTUAL, format_of, imported
@@ -44,6 +44,7 @@ class SeedsFile(NamedTuple):
     without_first: "Callable[[], SeedsFile] | None" = None  # gives the same without the first row
     by_others: "tuple[Callable[[], SeedsFile], ...]" = ()  # the same with the nodes of other columns that may hold them
     unclear: FileError | None = None  # which column holds the nodes, if no graph tells
+    swapped: "Callable[[], SeedsFile] | None" = None  # the same with nodes and labels exchanged, if no name tells
 
     def repaired(self, graph: Graph, *, header: str = "header") -> "SeedsFile":
         """The same without its first row, with a warning, if only the graph shows that this is a header.
@@ -59,6 +60,10 @@ class SeedsFile(NamedTuple):
             if counts.count(max(counts)) > 1 and self.unclear is not None:
                 raise self.unclear
             return read[counts.index(max(counts))]
+        if self.swapped is not None and not match_seeds(dict.fromkeys(self.seeds, 0), graph, missing="drop"):
+            turned = self.swapped()  # raises the error of a node with two labels, if that was the reason for this order
+            if match_seeds(dict.fromkeys(turned.seeds, 0), graph, missing="drop"):
+                return turned.repaired(graph, header=header)
         if self.without_first is None:
             return self
         (node, label), *others = self.seeds.items()
@@ -208,11 +213,34 @@ def read_seeds_file(
     except UnclearError:
         return _by_values(file.name, known.name, table, picks, collected)
     rows = read_rows(file.name, table.batches(layout.places))
-    read = collected(rows, layout)
-    if header is None and layout.header is False and _may_be_header(rows):
-        named = _named(layout, rows[0])
-        return read._replace(without_first=lambda: collected(rows[1:], named))
-    return read
+
+    def finished(rows: list[Row], layout: Layout) -> SeedsFile:
+        read = collected(rows, layout)
+        if header is None and layout.header is False and _may_be_header(rows):
+            named = _named(layout, rows[0])
+            return read._replace(without_first=lambda: collected(rows[1:], named))
+        return read
+
+    certain = options.several or any(pick is not None for pick in picks.values()) or _names_tell(table.names)
+    if certain or not all(type(row.label) in (str, int) for row in rows):
+        return finished(rows, layout)
+    other = [row._replace(node=row.label, label=row.node) for row in rows], _swapped(layout)
+    if _contradict(other[0]):
+        return finished(rows, layout)
+    if _contradict(rows) and 2 * len({row.node for row in rows[1:]}) <= len(rows):  # the first may be a header
+        return finished(*other)._replace(swapped=lambda: finished(rows, layout))
+    return finished(rows, layout)._replace(swapped=lambda: finished(*other))
+
+
+def _names_tell(names: Sequence[str | None]) -> bool:
+    """Whether a column has a usual name of nodes or labels."""
+    return label_place(names, ()) is not None or bool(node_places(names, ()))
+
+
+def _contradict(rows: list[Row]) -> bool:
+    """Whether a node has two labels."""
+    labels: dict[Any, Any] = {}
+    return any(labels.setdefault(row.node, row.label) != row.label for row in rows)
 
 
 def _by_values(
@@ -319,6 +347,12 @@ def _may_be_header(rows: list[Row]) -> bool:
         and not any(map(is_number, texts))
         and not any(row.node in texts or row.label in texts for row in others)
     )
+
+
+def _swapped(layout: Layout) -> Layout:
+    """The layout with the columns of node and label exchanged."""
+    roles = layout.roles
+    return replace(layout, roles=roles | {"node": roles["label"], "label": roles["node"]})
 
 
 def _named(layout: Layout, header: Row) -> Layout:

@@ -9,14 +9,15 @@ Comments
     Lines that begin with ``#`` or ``%``. They may be anywhere in ``.txt``, ``.edges`` and the like and in files that
     whitespace separates, but only at the top of CSV and TSV. An id may begin with the same signs. So if no blank
     follows the signs and the line has as many fields as a row, it is a row at the top of CSV and TSV, and an error
-    between the rows of other files.
+    between the rows of other files. A first line such as ``sep=;`` is no row either: it tells the delimiter.
 Header
     The first row is a header if it has names of columns (node and label, source and target, from and to and the like,
     see ``names.py``) that are not values further down, or if its first field is empty, as in a table with row numbers.
-    It is also a header if it has text above numbers only: in the column of nodes, in both columns of
+    It is also a header if it has text above numbers or dates only: in the column of nodes, in both columns of
     ends, or in a column after these. One column of ends is enough if the text in the other one does not occur again. In
     a table of seeds with more than two columns, it is a header if none of its texts occurs again in its column, though
-    the values of some column do.
+    the values of some column do. In a table of vectors, it is a header unless it has numbers where the rows below have
+    numbers; numbers that count the columns from 0 or are equally spaced are names too.
 """
 
 import csv
@@ -25,15 +26,17 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
+from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
 from isotherm.errors import Option
 from isotherm.files import FileError
-from isotherm.io.columns import header_names
+from isotherm.io.columns import CLEAR_LABELS, NO_ID, NODES, header_names, named
 from isotherm.io.errors import shorten
 from isotherm.io.file_layout import DELIMITER_NAMES, Values
 from isotherm.io.number_styles import COMMA, COMMA_GROUPED, POINT_GROUPED
+from isotherm.seeds.encoding import is_missing_word
 
 SAMPLE = 1 << 16
 MOST_ROWS = 2000
@@ -49,6 +52,7 @@ CSV_ERRORS = {
     "larger than": f"a field has more than {csv.field_size_limit()} characters",
 }
 DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d)")
+HINT = re.compile(rb'(?i)"?sep=([!-~\t])"?\r?\n')  # the first line, in which Excel notes the delimiter
 REMEDY = "quote fields that contain quotes or line breaks, and double the quotes in them"
 SPELLINGS = {"tab": "\t", "\\t": "\t", "space": " ", "whitespace": " ", "comma": ",", "semicolon": ";", "bar": "|"}
 
@@ -158,6 +162,9 @@ def sniff(
 ) -> Dialect:
     """Find out how text is written from its first lines."""
     lines = sample.split(b"\n")
+    hint = HINT.match(sample)
+    if hint is not None:
+        lines[0], delimiter = SIGNS[0], delimiter or hint[1].decode()
     top = 0 if family == "text" else _leading_comments(lines)
     body = b"\n".join(lines[top:])
     vectors = rows == "vectors"
@@ -170,7 +177,8 @@ def sniff(
     width = Counter(len(row.fields) for row in found).most_common(1)[0][0]
     even = [row.fields for row in found if len(row.fields) == width]
     if header is None:
-        header = len(found[0].fields) == width and (vectors or _has_header(even, rows == "seeds", wanted))
+        sees = _names_vectors if vectors else partial(_has_header, seeds=rows == "seeds")
+        header = len(found[0].fields) == width and sees(even, wanted=wanted)
     names: tuple[str | None, ...] = (None,) * width
     if header:
         names = tuple(name.strip() for name in found[0].fields)
@@ -192,6 +200,16 @@ def is_number(text: str) -> bool:
     except ValueError:
         return False
     return text.isascii() and "_" not in text
+
+
+def is_written_number(text: str) -> bool:
+    """The same for numbers with a decimal comma, or with signs between thousands.
+
+    >>> is_written_number("1,5"), is_written_number("1.284,86"), is_written_number("1-5")
+    (True, True, False)
+    """
+    given = text.strip()
+    return is_number(given.replace(",", ".")) or bool(POINT_GROUPED.fullmatch(given) or COMMA_GROUPED.fullmatch(given))
 
 
 def _values(cells: Sequence[str]) -> Values:
@@ -273,9 +291,42 @@ def _one_column(path: str, dialect: Dialect, rows: list[Record]) -> FileError:
     return FileError(message, path=path, line=rows[0].line, found=found, delimiter=Option("delimiter"))
 
 
-def _has_header(rows: list[list[str]], seeds: bool, wanted: Sequence[object]) -> bool:
+def _is_wanted(first: list[str], wanted: Sequence[object]) -> bool:
+    """Whether a column that the caller asks for has its name in this row."""
+    return any(isinstance(name, str) and not name.isdigit() and name in first for name in wanted)
+
+
+def _names_vectors(rows: list[list[str]], *, wanted: Sequence[object]) -> bool:
+    """Whether the first row of a table of vectors is a header: it is not, if it has numbers where the others have them.
+
+    >>> _names_vectors([["0.5", "2"], ["3", "1"]], wanted=()), _names_vectors([["x", "2"], ["3", "1"]], wanted=())
+    (False, True)
+    >>> _names_vectors([["0", "1"], ["3", "1"]], wanted=()), _names_vectors([["a", "3"], ["id", "1"]], wanted=())
+    (True, False)
+    """
     first, rest = rows[0], rows[1:]
-    if any(isinstance(name, str) and not name.isdigit() and name in first for name in wanted):
+    if _is_wanted(first, wanted) or named(first, (*NODES, *CLEAR_LABELS), ()) is not None:
+        return True
+    columns = enumerate(zip(*rest, strict=True))
+    places = [place for place, column in columns if 2 * sum(map(is_written_number, column)) >= len(column)]
+    cells = [first[place] for place in places if not is_missing_word(first[place])]
+    if not cells or not all(map(is_written_number, cells)):
+        return True
+    if cells == [str(place) for place in range(len(cells))]:  # as pandas names columns
+        return True
+    return _is_even([first[place] for place in places]) and not any(_is_even([r[at] for at in places]) for r in rest)
+
+
+def _is_even(cells: list[str]) -> bool:
+    """Whether at least three numbers are equally spaced, such as years or wavelengths."""
+    numbers = [float(cell) for cell in cells if is_number(cell)]
+    steps = {round(after - before, 6) for before, after in pairwise(numbers)}
+    return len(cells) == len(numbers) > 2 and len(steps) == 1 and steps != {0}
+
+
+def _has_header(rows: list[list[str]], *, seeds: bool, wanted: Sequence[object]) -> bool:
+    first, rest = rows[0], rows[1:]
+    if _is_wanted(first, wanted):
         return True
     if not first[0].strip() and all(cell.strip() and not is_number(cell) for cell in first[1:]):
         return True
@@ -300,8 +351,12 @@ def _above_few_values(first: list[str], columns: Sequence[tuple[str, ...]]) -> b
 
 
 def _above_numbers(cell: str, column: tuple[str, ...]) -> bool:
-    """Whether this is text above a column of numbers."""
-    return bool(column) and not is_number(cell) and all(map(is_number, column))
+    """Whether this is text above a column of numbers or dates."""
+    return bool(column) and not _is_number_or_date(cell) and all(map(_is_number_or_date, column))
+
+
+def _is_number_or_date(cell: str) -> bool:
+    return is_number(cell) or NO_ID.fullmatch(cell.strip()) is not None
 
 
 def _leading_comments(lines: list[bytes]) -> int:

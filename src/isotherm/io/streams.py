@@ -41,7 +41,7 @@ MAGIC = {
     b"\x28\xb5\x2f\xfd": "Zstandard",
     b"PAR1": "Parquet",
     b"ARROW1": "Arrow",
-    b"PK\x03\x04": "zip or npz",
+    b"PK\x03\x04": "zip, npz or Excel",
     b"BZh": "bzip2",
     b"\xfd7zXZ": "xz",
     b"\xff\xfe": "UTF-16 text",
@@ -51,7 +51,7 @@ LONGEST_MAGIC = max(map(len, MAGIC))
 REMEDIES = {
     "Parquet": "end its name in .parquet, or set {format}",
     "Arrow": "end its name in .arrow, or set {format}",
-    "zip or npz": "end its name in .zip, or that of a matrix in .npz, or that of a table in .xlsx",
+    "zip, npz or Excel": "end its name in .zip, that of a matrix in .npz, that of a table in .xlsx, or set {format}",
     "UTF-16 text": "set {encoding}",
 }
 BOM = b"\xef\xbb\xbf"
@@ -112,6 +112,8 @@ class Input:
         kind = foreign(start)
         if kind is not None:
             remedy = REMEDIES.get(kind, "decompress it")
+            if is_stream(self.path):  # whose name cannot change
+                remedy = remedy.rpartition(", or ")[-1]
             facts = {"format": Option("format"), "encoding": Option("encoding", "utf-16")}
             raise FileError(f"{{path}} is {kind}; {remedy}", path=self.name, **facts)
         yield from without_marks(self.name, chain([start.removeprefix(BOM)], pieces))

@@ -1,8 +1,10 @@
 """Tables by format: `open_table` picks the reader for delimited text, JSON lines, Parquet, Arrow or Excel."""
 
 import json
+import logging
 import zipfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -17,7 +19,7 @@ from isotherm.io.file_layout import Values
 from isotherm.io.formats import TEXTUAL
 from isotherm.io.memory import Budget
 from isotherm.io.parquet_pages import check_pages
-from isotherm.io.streams import Input, opened, peek
+from isotherm.io.streams import Input, peek
 from isotherm.io.text import blocks, open_text
 
 if TYPE_CHECKING:
@@ -129,14 +131,28 @@ def open_excel(file: Input) -> ExcelTable:
     pl = need("polars", "reading Excel files", extra="excel")
     need("fastexcel", "reading Excel files", extra="excel")
     with blaming(file.name, "an Excel file"):
-        with opened(file.source()) as handle, zipfile.ZipFile(handle) as archive:
+        source = file.source()
+        with zipfile.ZipFile(source) as archive:
             Budget(file.name).check_bytes(sum(entry.file_size for entry in archive.infolist()))
-        frame = pl.read_excel(file.source(), engine="calamine", infer_schema_length=None)
+        with _silent("fastexcel.types.dtype"):  # which tells of columns without any value
+            frame = pl.read_excel(source, engine="calamine", infer_schema_length=None)
     if not frame.height:
         raise FileError(f"{file.name} has no rows in its first sheet; fill it in, or put it first")
     names = tuple("" if name.startswith(UNNAMED) else name for name in frame.columns)
     values = tuple(Values(dtype.is_numeric()) for dtype in frame.dtypes)
     return ExcelTable(names, frame, frame.height, values)
+
+
+@contextmanager
+def _silent(name: str) -> Iterator[None]:
+    """Drop what a logger of this name is told."""
+    logger = logging.getLogger(name)
+    drop = logging.Filter("nothing has this name")
+    logger.addFilter(drop)
+    try:
+        yield
+    finally:
+        logger.removeFilter(drop)
 
 
 ROW = 500  # bytes of an object with its texts

@@ -167,6 +167,8 @@ def open_text(file: Input, family: str, **known: Any) -> TextTable:
     need("polars", PURPOSE)
     pieces = file.text()
     start, more = _start(pieces)
+    if b"\r" in start and b"\n" not in start:  # as on old Macs
+        start, pieces = start.replace(b"\r", b"\n"), (piece.replace(b"\r", b"\n") for piece in pieces)
     if known.get("rows", "edges") == "edges" and has_attributes(start):
         pieces = weights_only(chain([start], pieces))
         start, more = _start(pieces)

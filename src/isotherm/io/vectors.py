@@ -1,23 +1,37 @@
 """Files to vectors: numeric columns or a column of lists, arrays of NumPy, or texts; also as features of nodes."""
 
 import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from isotherm.choices import DecimalSign
 from isotherm.errors import Option, ParameterError, warn
 from isotherm.files import FileError
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import sparse_of_arrays
-from isotherm.io.batches import Table
-from isotherm.io.columns import CLEAR_LABELS, Names, is_index_name, named, node_places, picked_place
-from isotherm.io.errors import FileWarning, blaming, need
+from isotherm.graphs.vector_rows import REMEDY, first_odd
+from isotherm.io.batches import Table, check_decimal_sign, written_numbers
+from isotherm.io.columns import (
+    CLEAR_LABELS,
+    MOST_LABELS,
+    MOSTLY,
+    Names,
+    is_index_name,
+    named,
+    node_places,
+    picked_place,
+)
+from isotherm.io.errors import FileWarning, UnclearError, blaming, need, shorten
 from isotherm.io.file_layout import Column, Layout, Pick
 from isotherm.io.formats import TEXTUAL, format_of
 from isotherm.io.matrices import opened_npz
 from isotherm.io.memory import Budget
-from isotherm.io.streams import Input, opened, peek
+from isotherm.io.number_styles import find_style, unclear_number
+from isotherm.io.streams import Input, is_stream, opened, peek
 from isotherm.io.tables import open_table
 
 if TYPE_CHECKING:  # few commands need features
@@ -27,6 +41,8 @@ if TYPE_CHECKING:  # few commands need features
     from isotherm.io.node_rows import NodeFeatures
 
 ARRAYS = (".npy", ".npz")
+ANSWERS = ("target",)  # further names of columns that may hold the answer
+IDS_ONLY = ("id", "nodeid", "node", "vertex", "vertexid")  # names of columns whose values must differ
 TABLES = (*TEXTUAL, "jsonl", "parquet", "arrow", "xlsx")
 
 
@@ -36,6 +52,24 @@ class VectorsFile(NamedTuple):
     vectors: Any  # the numbers, (n, p), dense or sparse; for texts their TF-IDF
     ids: list[Any] | None  # the ids of the rows; None if they are counted from 0
     layout: Layout  # how the file is laid out
+    names: tuple[str | int, ...] | None = None  # the name or number of each column of numbers, for messages
+
+    @property
+    def named(self) -> Any:
+        """The vectors with the names of their columns, as `Graph.from_vectors` takes them."""
+        return self.vectors if self.names is None else NamedColumns(self.vectors, self.names)
+
+
+@dataclass(frozen=True)
+class NamedColumns:
+    """An array whose columns have names, as in a data frame."""
+
+    values: Any  # (n, p)
+    columns: tuple[str | int, ...]
+
+    def to_numpy(self) -> Any:
+        """The array."""
+        return self.values
 
 
 @dataclass(frozen=True)
@@ -48,18 +82,22 @@ class TableOptions:
     header: bool | None = None
     format: str | None = None
     encoding: str | None = None
+    thousands: bool | None = None
+    decimal: DecimalSign | None = None
 
 
 def read_vectors(
     path: str | os.PathLike[str],
     options: TableOptions = TableOptions(),
+    *,
+    seeds: Collection[Any] = (),  # they tell which column has the ids, if no name does
 ) -> VectorsFile:
     r"""Read a table of vectors, and the ids of its rows.
 
     Parquet and Arrow files and JSON lines have a column of lists, or numeric columns. CSV, TSV and Excel files have
     numeric columns below a header. ``.npy`` has an array of two dimensions; ``.npz`` such an array, if it is named
-    vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids; one
-    named label, class or the like is left out.
+    vectors or the only one, or a sparse matrix of SciPy. A column that is named id, node or the like has the ids, or
+    the one that holds the seeds; one named label, class, target or the like is left out.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -69,18 +107,31 @@ def read_vectors(
     (array([[0., 1.],
            [2., 3.]]), ['a', 'b'])
     """
-    opened = _opened(os.fspath(path), options)
+    path = os.fspath(path)
+    opened = _opened(path, options)
     if isinstance(opened, VectorsFile):
         return opened
     file, kind, table = opened
-    return _from_table(file.name, kind, table, options.id, options.text)
+    return _from_table(file.name, kind, table, options, seeds, partial(_place_of_row, path, options))
+
+
+def _place_of_row(path: str, options: TableOptions, row: int) -> str:
+    """Where a row of a table is in its file, which is read again to find that."""
+    opened = None if is_stream(path) else _opened(path, options)
+    if opened is not None and not isinstance(opened, VectorsFile):
+        before = 0
+        for batch in opened[2].batches({"0": 0}):
+            if row < before + batch.frame.height:
+                return batch.place(row - before)
+            before += batch.frame.height
+    return f"row {row + 1}"
 
 
 def _opened(path: str, options: TableOptions) -> VectorsFile | tuple[Input, str, Table]:
     """An array that was read, or a table that was opened, with its file and format."""
     Input(path).check()
     if options.format == "npz" or (options.format is None and path.lower().endswith(ARRAYS)):
-        for name in ("id", "text", "delimiter", "header"):
+        for name in ("id", "text", "delimiter", "header", "thousands", "decimal"):
             if getattr(options, name) is not None:
                 message = "{path} is an array, which has no columns with names; leave out {option}"
                 raise FileError(message, path=path, option=Option(name))
@@ -157,7 +208,7 @@ def read_feature_file(
     ids = columns.pop(titles[place]).to_list()
     empty = next((row for row, each in enumerate(ids, 1) if each is None or each == ""), None)
     if empty is not None:
-        raise FileError(f"{file.name}, row {empty}: the id is empty; fill it in, or drop the row")
+        raise _empty_id(file.name, f"row {empty}")
     return FeatureFile(file.name, columns, ids, layout, chosen)
 
 
@@ -181,7 +232,7 @@ def _read_array(file: Input) -> Any:
         if peek(source, 2) != b"PK":
             with opened(source) as handle:
                 return np.lib.format.read_array(handle, allow_pickle=False)
-        with opened_npz(file) as handle, np.load(handle, allow_pickle=False) as loaded:
+        with opened_npz(file, source=source) as handle, np.load(handle, allow_pickle=False) as loaded:
             if "format" in loaded and "shape" in loaded:
                 matrix = sparse_of_arrays(loaded)
                 Budget(file.name).check_bytes(8 * matrix.shape[0], f"a matrix of {matrix.shape[0]:,} rows")
@@ -196,31 +247,168 @@ def _read_array(file: Input) -> Any:
     )
 
 
-def _from_table(path: str, kind: str, table: Table, id: Pick, text: Pick) -> VectorsFile:  # noqa: A002
+def _from_table(
+    path: str, kind: str, table: Table, options: TableOptions, seeds: Collection[Any], where: Callable[[int], str]
+) -> VectorsFile:
     names = table.names
-    texts, picked = (picked_place(path, names, pick, role) for pick, role in ((text, "text"), (id, "id")))
-    label = named(names, CLEAR_LABELS, {texts, picked})
-    likely = node_places(names, {texts, label}) + [place for place, name in enumerate(names) if is_index_name(name)]
-    raw = _frame(table, {texts, picked, *likely})
-    typed, as_ids = (lambda column: column, lambda column: column) if table.dialect is None else (_typed, _as_ids)
+    picks = {"text": options.text, "id": options.id}
+    texts, picked = (picked_place(path, names, pick, role) for role, pick in picks.items())
+    answers = {named(names, some, {texts, picked}) for some in (CLEAR_LABELS, ANSWERS)}
+    likely = node_places(names, {texts, *answers}) + [place for place, name in enumerate(names) if is_index_name(name)]
+    numbers = {place for place, each in enumerate(table.values) if each.numbering} if seeds else set[int]()
+    as_texts = range(len(names)) if options.decimal == "," else ()
+    raw = _frame(table, {texts, picked, *likely, *numbers, *as_texts})
+    as_ids = (lambda column: column) if table.dialect is None else _as_ids
     if picked is None:
         ids = next((place for place in likely if _identifies(as_ids(raw.to_series(place)))), None)
+        others = [place for place in range(len(names)) if place not in {texts, *answers}]
+        if ids is None and seeds:
+            ids = _place_by_seeds(path, names, {place: as_ids(raw.to_series(place)) for place in others}, seeds)
+        if ids is None:
+            _check_repeated(path, names, {place: as_ids(raw.to_series(place)) for place in likely}, where)
     else:
         ids = picked
-    frame = raw.with_columns(map(typed, raw.iter_columns()))
     roles = {"id": None if ids is None else Column(ids + 1, names[ids])}
+    titles: tuple[str | int, ...] | None = None
+    unread: tuple[str, ...] = ()
     if texts is not None:
         roles["text"] = Column(texts + 1, names[texts])
-        vectors = _tf_idf(path, frame.to_series(texts), _title(names, texts))
+        column = raw.to_series(texts)
+        vectors = _tf_idf(path, column if table.dialect is None else _typed(column), _title(names, texts))
     else:
-        places = _vector_places(path, frame, {ids, label})
+        apart = {ids, *answers}
+        frame = _with_numbers(path, kind, table, raw, apart, options, where)
+        places = _vector_places(path, frame, apart | {_answer_y(names, frame, apart)})
+        if options.decimal is None:
+            check_decimal_sign(path, table.values, {_title(names, place): place for place in places})
         vectors = _numbers(path, frame, places)
+        _check_finite(path, vectors, [_title(names, place) for place in places], where)
         roles["vectors"] = Column(places[0] + 1, names[places[0]])
         roles["to"] = Column(places[-1] + 1, names[places[-1]]) if len(places) > 1 else None
+        unread = tuple(_title(names, place) for place in range(len(names)) if place not in {ids, *places})
+        if len(places) == vectors.shape[1]:
+            titles = tuple(names[place] or place + 1 for place in places)
     found = None if ids is None else as_ids(raw.to_series(ids)).to_list()
     if found is not None and None in found:
-        raise FileError(f"{path}, row {found.index(None) + 1}: the id is empty; fill it in, or drop the row")
-    return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=0 if found is None else None))
+        raise _empty_id(path, where(found.index(None)))
+    first_id = 0 if found is None else None
+    return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=first_id, left_out=unread), titles)
+
+
+def _with_numbers(
+    path: str,
+    kind: str,
+    table: Table,
+    raw: "pl.DataFrame",
+    others: set[int | None],
+    options: TableOptions,
+    where: Callable[[int], str],
+) -> "pl.DataFrame":
+    """The columns of a table, those of written numbers as numbers; one that is mostly numbers is refused."""
+    columns = []
+    for place, column in enumerate(raw.iter_columns()):
+        if place not in others and str(column.dtype) == "String" and (table.dialect is not None or kind == "xlsx"):
+            given, title = column.str.strip_chars().replace("", None), _title(table.names, place)
+            column = column if table.dialect is None else _written(path, given, title, options)
+            if str(column.dtype) == "String":
+                _check_unmixed(path, given, title, where, bare=table.names[place] is None)
+        columns.append(column)
+    return raw.with_columns(columns)
+
+
+def _written(path: str, given: "pl.Series", title: str, options: TableOptions) -> "pl.Series":
+    """Texts as numbers or truth values if all of them are such, in any style; else the same."""
+    decimal, thousands = options.decimal, bool(options.thousands)
+    numbers = written_numbers(given, decimal, thousands)
+    if numbers.null_count() == given.null_count():
+        return numbers
+    if given.is_in(["true", "false"]).all():
+        return given == "true"
+    try:
+        style = find_style(given.drop_nulls().unique().to_list(), decimal=decimal, thousands=thousands)
+    except ParameterError as error:
+        raise FileError("{path}: {error}", path=path, error=unclear_number(error.facts["text"], title)) from None
+    return given if style is None else written_numbers(given, style.decimal, thousands=True)
+
+
+def _check_unmixed(path: str, given: "pl.Series", title: str, where: Callable[[int], str], *, bare: bool) -> None:
+    """Refuse a column of which most values are numbers, but not all."""
+    known = given.is_not_null()
+    numbers = min(
+        (written_numbers(given, sign, thousands=True) for sign in (".", ",")), key=lambda each: each.null_count()
+    )
+    odd = known & numbers.is_null()
+    if odd.any() and 2 * odd.sum() < known.sum():
+        row = odd.arg_max() or 0
+        found = f"{shorten(given[row])} in the column {shorten(title)} is not a number, as most of its values are"
+        message = "{path}, {where}: {found}; correct it, or delete the row or the column"
+        message += ", or {header} if this row is a header" if bare and row == 0 else ""
+        raise FileError(message, path=path, where=where(row), found=found, header=Option("header", True))
+
+
+def _check_finite(path: str, vectors: Any, titles: list[str], where: Callable[[int], str]) -> None:
+    """Refuse a table with a value that is missing or infinite."""
+    odd = first_odd(vectors)
+    if odd is not None:
+        row, column, value = odd
+        title = titles[column] if len(titles) == vectors.shape[1] else titles[0]
+        raise FileError(f"{path}, {where(row)}: the column {shorten(title)} has {value}; {REMEDY}")
+
+
+def _answer_y(names: Names, frame: "pl.DataFrame", others: set[int | None]) -> int | None:
+    """A column named y that holds labels, as for scikit-learn: few values, and no column named x."""
+    place = named(names, ("y",), others)
+    if place is None or named(names, ("x",), ()) is not None:
+        return None
+    return place if frame.to_series(place).n_unique() <= min(MOST_LABELS, frame.height / 2) else None
+
+
+def _place_by_seeds(path: str, names: Names, columns: "dict[int, pl.Series]", seeds: Collection[Any]) -> int | None:
+    """The column of ids that has most of the seeds; a question if they may be numbers of rows as well."""
+    wanted = set(map(str, seeds))
+    held = {
+        place: len(wanted.intersection(map(str, column.to_list())))
+        for place, column in columns.items()
+        if _identifies(column) and not _counts_rows(column)
+    }
+    best = max(held, key=held.__getitem__, default=None)
+    if best is None or 2 * held[best] <= len(wanted):
+        return None
+    rows = len(wanted.intersection(map(str, range(len(columns[best])))))
+    if rows >= held[best]:
+        message = (
+            "{path}: the labelled nodes may be values of the column {title} or numbers of rows from 0; add a column "
+            "named id if they are numbers of rows, else name that column, as in {id}"
+        )
+        choice = Option("id", names[best] or best + 1)
+        raise UnclearError(message, path=path, title=shorten(_title(names, best)), id=choice)
+    return best
+
+
+def _counts_rows(column: "pl.Series") -> bool:
+    return bool(column.dtype.is_integer()) and column.to_list() == list(range(len(column)))
+
+
+def _check_repeated(path: str, names: Names, columns: "dict[int, pl.Series]", where: Callable[[int], str]) -> None:
+    """Refuse a column that is named as ids are, and holds one of them twice."""
+    for place, column in columns.items():
+        certain = named([names[place]], IDS_ONLY, ()) is not None
+        if column.dtype.is_float() or is_index_name(names[place]) or column.is_unique().all():
+            continue
+        if certain and column.null_count():
+            raise _empty_id(path, where(column.is_null().arg_max() or 0))
+        if not certain and column.n_unique() <= MOSTLY * len(column):
+            continue
+        again = (~column.is_first_distinct()).arg_max() or 0
+        first = column.to_list().index(column[again])
+        twice = f"the id {shorten(column[again])} in {shorten(_title(names, place))} occurs twice"
+        message = "{path}, {where}: {twice}, first in {first}; keep one of the rows, or choose another column with {id}"
+        facts = {"where": where(again), "twice": twice, "first": where(first), "id": Option("id")}
+        raise FileError(message, path=path, **facts)
+
+
+def _empty_id(path: str, place: str) -> FileError:
+    return FileError(f"{path}, {place}: the id is empty; fill it in, or drop the row")
 
 
 def _frame(table: Table, not_numbers: set[int | None] | None) -> "pl.DataFrame":

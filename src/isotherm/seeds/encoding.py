@@ -24,6 +24,7 @@ Labels: TypeAlias = NDArray[Any]  # int64, bool, or object holding str
 _MISSING_TYPES = frozenset({"NoneType", "NAType", "NaTType"})  # names of types, since pandas is optional
 _MISSING_TEXTS = frozenset({"-1", "nan", "None", ""})  # what -1, NaN and None become in a NumPy array of strings
 _MISSING_WORDS = frozenset({"", "nan", "na", "n/a", "<na>", "nat", "null", "unknown", "?"})  # in lower case
+MISSING_SPELLINGS = frozenset({"NaN", "NaT"}.union(*({w, w.upper(), w.capitalize()} for w in _MISSING_WORDS if w)))
 _UNDECIDED = _MISSING_WORDS | {"none", "-", "unsure", "not sure", "pending", "undecided", "unclear", "tbd", "todo"}
 
 
