@@ -10,7 +10,7 @@ import numpy as np
 
 from isotherm.choices import DecimalSign
 from isotherm.errors import Option, ParameterError, warn
-from isotherm.files import FileError
+from isotherm.files import FileError, is_stream
 from isotherm.graphs import Graph
 from isotherm.graphs.untrusted import sparse_of_arrays
 from isotherm.graphs.vector_rows import REMEDY, first_odd
@@ -31,7 +31,7 @@ from isotherm.io.formats import TEXTUAL, format_of
 from isotherm.io.matrices import opened_npz
 from isotherm.io.memory import Budget
 from isotherm.io.number_styles import find_style, unclear_number
-from isotherm.io.streams import Input, is_stream, opened, peek
+from isotherm.io.streams import Input, opened, peek
 from isotherm.io.tables import open_table
 
 if TYPE_CHECKING:  # few commands need features
