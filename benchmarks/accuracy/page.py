@@ -70,7 +70,7 @@ maintainers](maintainers/accuracy.md) shows the goals, and the half for developm
 
 AFTERWARDS = """\
 , which was run
-afterwards, once for each of four versions of Isotherm. Nothing was chosen by its scores, but one idea came from it:
+afterwards, once for each of five versions of Isotherm. Nothing was chosen by its scores, but one idea came from it:
 the expert `convolution` was thought of after a look at the public split of CiteSeer.\
 """
 
