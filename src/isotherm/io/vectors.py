@@ -259,15 +259,11 @@ def _from_table(
     as_texts = range(len(names)) if options.decimal == "," else ()
     raw = _frame(table, {texts, picked, *likely, *numbers, *as_texts})
     as_ids = (lambda column: column) if table.dialect is None else _as_ids
+    ids = picked
     if picked is None:
-        ids = next((place for place in likely if _identifies(as_ids(raw.to_series(place)))), None)
-        others = [place for place in range(len(names)) if place not in {texts, *answers}]
-        if ids is None and seeds:
-            ids = _place_by_seeds(path, names, {place: as_ids(raw.to_series(place)) for place in others}, seeds)
-        if ids is None:
-            _check_repeated(path, names, {place: as_ids(raw.to_series(place)) for place in likely}, where)
-    else:
-        ids = picked
+        free = [place for place in range(len(names)) if place not in {texts, *answers}]
+        columns = {place: as_ids(raw.to_series(place)) for place in {*likely, *(free if seeds else ())}}
+        ids = _place_of_ids(path, names, columns, likely, seeds, where)
     roles = {"id": None if ids is None else Column(ids + 1, names[ids])}
     titles: tuple[str | int, ...] | None = None
     unread: tuple[str, ...] = ()
@@ -293,6 +289,23 @@ def _from_table(
         raise _empty_id(path, where(found.index(None)))
     first_id = 0 if found is None else None
     return VectorsFile(vectors, found, replace(table.layout(kind, roles), first_id=first_id, left_out=unread), titles)
+
+
+def _place_of_ids(
+    path: str,
+    names: Names,
+    columns: "dict[int, pl.Series]",  # that may hold ids, by place
+    likely: list[int],  # those whose names tell so
+    seeds: Collection[Any],
+    where: Callable[[int], str],
+) -> int | None:
+    """The column of ids, None if rows are to be counted."""
+    found = next((place for place in likely if _identifies(columns[place])), None)
+    if found is None and seeds:
+        found = _place_by_seeds(path, names, columns, seeds)
+    if found is None:
+        _check_repeated(path, names, {place: columns[place] for place in likely}, where)
+    return found
 
 
 def _with_numbers(
