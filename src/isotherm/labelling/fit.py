@@ -33,7 +33,6 @@ from isotherm.probability.learning import Learnt, Panel, learn, rough_solver
 from isotherm.probability.node_features import FeatureField, Features, over_neighbours
 from isotherm.probability.trial import Trial
 from isotherm.seeds import Seeds
-from isotherm.tables import size
 
 if TYPE_CHECKING:
     from isotherm.equilibrium.certificate import Certificate

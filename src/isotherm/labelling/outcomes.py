@@ -24,7 +24,6 @@ from isotherm.errors import Option, Worded
 from isotherm.labelling.rules import FittedDecision, Rule
 from isotherm.probability.node_features import over_neighbours
 from isotherm.seeds import Seeds
-from isotherm.tables import size
 
 ROUNDING = {4: 1e-6, 8: 1e-9}  # of scores, relative to the largest, by the bytes of a number
 RANKED_AT_ONCE = 1 << 16  # rows scored at once: few enough for a cache, enough for several threads
