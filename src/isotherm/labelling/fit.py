@@ -439,6 +439,8 @@ def _warn_about_memory(graph: Graph, seeds: Seeds, settings: Settings) -> None:
     """Warn that a decision on probabilities was asked for, but temperatures are compared."""
     if settings.decision is None:
         return
+    from isotherm.tables import size  # few fits warn
+
     message = "probabilities of {classes} classes at {nodes:,} nodes would take {size}, so labels go by heat alone"
     warn(
         EvidenceWarning(

@@ -35,6 +35,8 @@ class NotKeptError(Worded, AttributeError):
 
 def raise_not_kept(name: str, seeds: Seeds, n_nodes: int, instead: str) -> NoReturn:
     """Raise `NotKeptError` for an attribute, naming the alternatives."""
+    from isotherm.tables import size  # few fits end here
+
     raise NotKeptError(
         "{name} was not kept, since all scores would take {size}: use {instead}, or raise {max_memory}",
         name=name,
