@@ -29,6 +29,7 @@ ACCOUNTS = {
     "planet": ["Earth"] * N,
     "nothing": [""] * N,
     "label": RNG.choice(["a", "b"], N).tolist(),
+    "target": [place % 2 for place in range(N)],
 }
 KINDS = {
     "account_id": "left out: identifier",
@@ -40,6 +41,7 @@ KINDS = {
     "planet": "left out: one value only",
     "nothing": "left out: no values",
     "label": "left out: may hold the answer, by its name",
+    "target": "left out: may hold the answer, by its name",
 }
 
 

@@ -56,6 +56,7 @@ PEOPLE = ("reviewer", "analyst", "investigator", "annotator", "checker", "agent"
 NOTES = ("comment", "comments", "note", "notes", "remark", "remarks", "reason")
 FLAGS = ("fraud", "fraudulent", "illicit", "suspicious", "spam", "bot", "flag", "status", "risk")
 CLEAR_LABELS = tuple(name for name in LABELS if len(name) > 1)
+ANSWERS = (*CLEAR_LABELS, "target")  # names of columns of a table of numbers that may hold the answer
 SHEET = ("guess", "confidence", "value")  # what `isotherm suggest` adds to the columns of node and label
 IDS = frozenset({"id", "ids", "index", "key", "code", "zip", "step"})
 NUMBERINGS = frozenset({"no", "nr", "number", "nummer", "row"})

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from isotherm.arrays import Doubles
 from isotherm.choices import DecimalSign
 from isotherm.errors import Option, ParameterError, first_few
-from isotherm.io.columns import CLEAR_LABELS, is_index_name, is_numbering_name, named
+from isotherm.io.columns import ANSWERS, is_index_name, is_numbering_name, named
 from isotherm.io.errors import shorten
 from isotherm.io.number_styles import NumberStyle, find_style, unclear_number
 from isotherm.seeds.encoding import is_missing_word, is_none
@@ -82,8 +82,8 @@ class FeatureTable(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     weights of their words (TF-IDF). A table of complete numbers alone is not changed. The numbers are in the
     order of the names of the columns, so that the order of columns does not matter.
 
-    Columns that cannot tell anything are left out: identifiers, columns with one value only, and those named label or
-    class, which may hold the answer.
+    Columns that cannot tell anything are left out: identifiers, columns with one value only, and those named label,
+    class or target, which may hold the answer.
 
     Parameters
     ----------
@@ -463,7 +463,7 @@ def _one_value(raw: Raw) -> str:
 
 def _useless(name: str, raw: Raw) -> str:
     """Why a column is left out unless somebody asks for it."""
-    if named([name], CLEAR_LABELS, ()) is not None:
+    if named([name], ANSWERS, ()) is not None:
         return "may hold the answer, by its name"
     return _one_value(raw) or ("identifier" if raw.kind != VECTOR and _identifies(name, raw) else "")
 

@@ -16,7 +16,7 @@ from isotherm.graphs.untrusted import sparse_of_arrays
 from isotherm.graphs.vector_rows import REMEDY, first_odd
 from isotherm.io.batches import Table, check_decimal_sign, written_numbers
 from isotherm.io.columns import (
-    CLEAR_LABELS,
+    ANSWERS,
     MOST_LABELS,
     MOSTLY,
     Names,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:  # few commands need features
     from isotherm.io.node_rows import NodeFeatures
 
 ARRAYS = (".npy", ".npz")
-ANSWERS = ("target",)  # further names of columns that may hold the answer
 IDS_ONLY = ("id", "nodeid", "node", "vertex", "vertexid")  # names of columns whose values must differ
 TABLES = (*TEXTUAL, "jsonl", "parquet", "arrow", "xlsx")
 
@@ -253,7 +252,8 @@ def _from_table(
     names = table.names
     picks = {"text": options.text, "id": options.id}
     texts, picked = (picked_place(path, names, pick, role) for role, pick in picks.items())
-    answers = {named(names, some, {texts, picked}) for some in (CLEAR_LABELS, ANSWERS)}
+    unpicked = (place for place in range(len(names)) if place not in {texts, picked})
+    answers = {place for place in unpicked if named([names[place]], ANSWERS, ()) is not None}
     likely = node_places(names, {texts, *answers}) + [place for place, name in enumerate(names) if is_index_name(name)]
     numbers = {place for place, each in enumerate(table.values) if each.numbering} if seeds else set[int]()
     as_texts = range(len(names)) if options.decimal == "," else ()
