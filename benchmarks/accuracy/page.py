@@ -106,15 +106,16 @@ one point from one random start to another; these have one start.
 """
 
 MASKS_TEXT = """\
-The figures are means over the masks: of accuracy, or with two classes of the area under the ROC curve (AUC). About
-half of the nodes are seeds; validation labels are not used. Networks get features in rows of sum 1, of length 1 or, if
-dense, as they are, whichever is best on the test labels.
+Each figure is a mean over the masks. It is the accuracy or, for two classes, the area under the ROC curve (AUC).
+About half of the nodes are seeds; validation labels are not used. For networks, each row of features is scaled to sum 1
+or to length 1; dense features may also be left as they are. Each network gets the variant that is best on the test
+labels.
 """
 
 TABLES_TEXT = """\
 The table compares `VectorClassifier` with logistic regression on the columns. For the regression, cross-validation on
-the seeds chooses the penalty, and whether rows are as they are, of length 1 or standardised. From large tables, 10,000
-rows are taken.
+the seeds chooses the penalty and the scaling of the rows: none, to length 1, or standardised. Large tables are cut to
+10,000 rows, drawn at random.
 """
 
 METHOD = """\
@@ -156,12 +157,13 @@ METHOD = """\
 - **Prediction sets.** Coverage depends on which seeds were drawn. With three draws, even perfectly calibrated sets
   would miss the range from 0.88 to 0.93 on about 1.8 of 28 graphs by chance; on airports_europe, which has 20 seeds at
   5%, they would miss it half the time.
-- **CPU s** is the mean over graphs of the CPU seconds for a draw, on one thread, with confidence where a method has
-  it. All methods have a budget of 60 CPU seconds for a draw. A method that exceeds it on a graph is shown as lacking
-  that graph, and is ranked last there. {lacking}
+- **CPU s** is the CPU time for a draw in seconds, on one thread, averaged over graphs. It includes confidence if the
+  method has it. Each method may use 60 CPU seconds for a draw. If it needs more on a graph, the tables call that graph
+  lacking, and the method is ranked last there. {lacking}
 - In blogcatalog and wikispeedia, nodes have several labels each. Only the label of the largest class counts.
 
-To run Isotherm again as it is now, on all of it, and to make this page (a run that was ended goes on where it stopped):
+This command runs the present Isotherm again on all graphs, masks and tables, and makes this page. After an
+interruption, it goes on where it stopped:
 
     python -m benchmarks accuracy --renew out/isotherm.csv
 
@@ -270,8 +272,8 @@ def _stopped(results: Results) -> str:
     count = sum(row.status == SLOW and row.protocol in PROTOCOLS for row in results.values())
     if not count:
         return ""
-    text = "draws of other methods, which are missing here, at 10 seconds for three draws."
-    return f"An earlier run stopped {count}\n  {text}"
+    text = "It stopped {count}\n  draws of other methods, which are missing here."
+    return f"An earlier run had a budget of 10 seconds for three draws. {text.format(count=count)}"
 
 
 def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
