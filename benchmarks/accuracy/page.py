@@ -272,8 +272,8 @@ def _stopped(results: Results) -> str:
     count = sum(row.status == SLOW and row.protocol in PROTOCOLS for row in results.values())
     if not count:
         return ""
-    text = "It stopped {count}\n  draws of other methods, which are missing here."
-    return f"An earlier run had a budget of 10 seconds for three draws. {text.format(count=count)}"
+    text = "draws of other methods, which are missing here."
+    return f"An earlier run had a budget of 10 seconds for three draws. It stopped {count}\n  {text}"
 
 
 def _networks(results: Results, facts: dict[str, Facts]) -> list[str]:
