@@ -316,6 +316,9 @@ def test_evaluate_scores_the_rules_that_were_asked_for(run: Run) -> None:
 def test_evaluate_without_confidence_and_with_certain_labels(run: Run) -> None:
     Path("labels.csv").write_text("node,label\nann,tea\nbob,tea\ncat,tea\ndan,coffee\neve,coffee\nfay,coffee\n")
     drawn = ["edges.csv", "labels.csv", "--fraction", "0.5", "--policy", "balanced", "--runs", "2", "-q", "--json"]
+    Path("features.csv").write_text("node,age\nann,7\n")
+    unused = run("evaluate", *drawn, "--rule", "centered", "--features", "features.csv")
+    assert "--features is for probabilities, and --rule centered goes by temperatures alone" in unused.err
     outcome = run("evaluate", *drawn, "--no-confidence")
     assert outcome.status == 0, outcome.err
     rules = json.loads(outcome.out)["rules"]

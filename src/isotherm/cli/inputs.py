@@ -320,7 +320,8 @@ def check_options(fitting: Fitting, rules: Sequence[str] = ()) -> None:
     """Refuse options that would have no effect without another one; several ``rules`` may be scored."""
     from isotherm.labelling.rules import DECISIONS
 
-    by_probability = DECISIONS.keys() >= {*rules, *[fitting.rule] * (not rules)}
+    names = set(rules) or {fitting.rule}
+    first = next(iter(rules), fitting.rule)
     needs = {
         "threshold": ("--multi-label", fitting.kinds.multi_label),
         "open_share": ("--stop labels", fitting.solving.stop == "labels"),
@@ -331,14 +332,12 @@ def check_options(fitting: Fitting, rules: Sequence[str] = ()) -> None:
         other, given = needs.get(name, ("", True))
         if not given:
             raise UsageError(f"{option_name(name)} is for {other}: add that, or {leave_out(name)}")
-        if (
-            name in ("class_weight", "class_sizes", "features", "evidence", "edge_kind")
-            and fitting.rule not in DECISIONS
-        ):
-            why = f"is for probabilities, and --rule {fitting.rule} goes by temperatures alone"
+        for_probabilities = name in ("class_weight", "class_sizes", "features", "evidence", "edge_kind")
+        if for_probabilities and not names & DECISIONS.keys():
+            why = f"is for probabilities, and --rule {first} goes by temperatures alone"
             raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule balanced")
-        if name in ("stop", "open_share", "no_confidence") and by_probability:
-            why = f"is for rules on temperatures, and --rule {(*rules, fitting.rule)[0]} goes by probabilities"
+        if name in ("stop", "open_share", "no_confidence") and names <= DECISIONS.keys():
+            why = f"is for rules on temperatures, and --rule {first} goes by probabilities"
             raise UsageError(f"{option_name(name)} {why}: {leave_out(name)}, or set --rule centered")
 
 

@@ -123,7 +123,7 @@ def checked_ids(path: str, batch: Batch, role: str) -> "pl.Series":
     if ids.dtype in (pl.Categorical, pl.Enum):
         ids = ids.cast(pl.String)
     if ids.dtype.is_float() and (ids.fill_null(0) % 1 == 0).all() and (ids.fill_null(0).abs() < MOST_WHOLE).all():
-        ids = ids.cast(pl.Int64)  # as pandas writes integers where others are missing
+        ids = ids.cast(pl.Int64)  # pandas writes integers so if some are missing
     if ids.dtype != pl.String and str(ids.dtype) not in INTEGERS:
         held = f"the {role} column holds {ids.dtype}; ids are text or integers of at most 64 bits"
         raise FileError(f"{path}: {held}, so convert the column, or choose another")

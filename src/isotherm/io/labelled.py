@@ -268,7 +268,7 @@ def _none_match(read: SeedsFile, graph: GraphFile, edges: str) -> FileError:
 
 
 def _spelling(seeds: Iterable[Any], graph: Graph) -> str:
-    """What most seeds differ by from ids of nodes, if it is only how they are written."""
+    """How most seeds are written otherwise than ids of nodes, such as with leading zeros; else empty."""
     wanted, nodes = ([str(each) for each in ids] for ids in (seeds, graph.nodes[:MOST_COMPARED].tolist()))
     for name, alike in SPELLINGS.items():
         known = set(map(alike, nodes))

@@ -312,7 +312,7 @@ def _names_vectors(rows: list[list[str]], *, wanted: Sequence[object]) -> bool:
     cells = [first[place] for place in places if not is_missing_word(first[place])]
     if not cells or not all(map(is_written_number, cells)):
         return True
-    if cells == [str(place) for place in range(len(cells))]:  # as pandas names columns
+    if cells == [str(place) for place in range(len(cells))]:  # pandas numbers columns so
         return True
     return _is_even([first[place] for place in places]) and not any(_is_even([r[at] for at in places]) for r in rest)
 

@@ -167,7 +167,7 @@ def open_text(file: Input, family: str, **known: Any) -> TextTable:
     need("polars", PURPOSE)
     pieces = file.text()
     start, more = _start(pieces)
-    if b"\r" in start and b"\n" not in start:  # as on old Macs
+    if b"\r" in start and b"\n" not in start:  # old Macs end lines so
         start, pieces = start.replace(b"\r", b"\n"), (piece.replace(b"\r", b"\n") for piece in pieces)
     if known.get("rows", "edges") == "edges" and has_attributes(start):
         pieces = weights_only(chain([start], pieces))

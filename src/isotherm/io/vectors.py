@@ -294,8 +294,8 @@ def _from_table(
 def _place_of_ids(
     path: str,
     names: Names,
-    columns: "dict[int, pl.Series]",  # that may hold ids, by place
-    likely: list[int],  # those whose names tell so
+    columns: "dict[int, pl.Series]",  # columns that may hold ids, by place
+    likely: list[int],  # places of columns with names of ids
     seeds: Collection[Any],
     where: Callable[[int], str],
 ) -> int | None:
